@@ -1,0 +1,1 @@
+"""acidtest puts database transactions to the acid test."""

@@ -1,0 +1,77 @@
+"""The observed run of a case: its events in order, each statement's record, and the final state."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+
+from acidtest.model.case import Case
+from acidtest.model.level import Level
+from acidtest.model.outcome import Outcome, TransactionState, Warning
+from acidtest.model.schema import Schema, State
+
+
+class EventKind(StrEnum):
+    """The five things that happen in a run."""
+
+    LAUNCHED = "launched"
+    BLOCKED = "blocked"
+    RESUMED = "resumed"
+    COMPLETED = "completed"
+    ABORTED = "aborted"  # the session's transaction was undone by the DBMS
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """Something that happened to a step. `by`: sessions waited for; `cause`: the step that released it."""
+
+    kind: EventKind
+    step: int
+    session: str
+    by: tuple[str, ...] = ()
+    cause: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """All that is known of one step.
+
+    `waited` is true if the server said that the statement waits; `blocked_by` then names the sessions it
+    waited for first, as far as the server tells. `resumed_by` is the step whose completion released it.
+    `before` and `after` say where the session's transaction stood.
+    """
+
+    step: int
+    session: str
+    sql: str
+    outcome: Outcome
+    waited: bool = False
+    blocked_by: tuple[str, ...] = ()
+    resumed_by: int | None = None
+    before: TransactionState = TransactionState.NONE
+    after: TransactionState = TransactionState.NONE
+    warnings: tuple[Warning, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """One run of a case on a target. `final` is None only if the server died and could not be asked."""
+
+    case: Case
+    target: str
+    version: str
+    levels: Mapping[str, Level]
+    schema: Schema
+    initial: State
+    events: tuple[Event, ...]
+    records: tuple[Record, ...]
+    final: State | None
+
+    @property
+    def observed_order(self) -> tuple[int, ...]:
+        """Steps in the order in which they completed."""
+        return tuple(event.step for event in self.events if event.kind is EventKind.COMPLETED)
+
+    @property
+    def server_died(self) -> bool:
+        """Whether the server went away during the run."""
+        return self.final is None

@@ -1,0 +1,147 @@
+"""The interface between the executor and a DBMS: sessions that launch without waiting, and a watch.
+
+Adding a DBMS is one file that implements `Target`, `Session` and, if its statements can wait, `Watch`;
+see docs/add-a-dbms.md. The conformance suite says when it is right.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Mapping, Sequence
+from typing import ClassVar, Self
+
+from acidtest.errors import UsageError
+from acidtest.model import Level, Reply, Schema, State, TransactionState
+
+
+class Session(ABC):
+    """One connection. At most one statement is in flight; nothing here ever waits for the server."""
+
+    transaction: TransactionState = TransactionState.NONE
+    """Where the session's transaction stands after the last reply."""
+
+    alive: bool = True
+    """False once the connection is known to be lost."""
+
+    @abstractmethod
+    def launch(self, sql: str) -> None:
+        """Send a statement and return at once. A lost connection shows in the next `poll`."""
+
+    @abstractmethod
+    def poll(self) -> Reply | None:
+        """The reply to the statement in flight, or None while it is not wholly there."""
+
+    @abstractmethod
+    def fileno(self) -> int:
+        """A descriptor that is readable when `poll` may have news. Not asked where statements never wait."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop the connection; never fails."""
+
+
+Waits = Mapping[Session, frozenset[Session]]
+"""Which session waits for which others. Unknown blockers (or blockers that are no session of ours): empty."""
+
+
+class Watch(ABC):
+    """Asks the server who waits for whom, on a connection of its own, without waiting for the answer."""
+
+    @abstractmethod
+    def ask(self, suspects: Sequence[Session]) -> None:
+        """Send the question about the sessions in flight. An earlier question must have been answered."""
+
+    @abstractmethod
+    def answer(self) -> Waits | None:
+        """The answer, or None while it is not there. Raises `TargetFailedError` if the server is gone."""
+
+    @abstractmethod
+    def fileno(self) -> int:
+        """A descriptor that is readable when `answer` may have news."""
+
+
+class Target(ABC):
+    """A DBMS under test with one private database in it, made and marked by acidtest."""
+
+    dbms: ClassVar[str]
+    """The name used in specifications and case files."""
+
+    levels: ClassVar[tuple[Level, ...]]
+    """The levels it really has, weakest first."""
+
+    default_level: ClassVar[Level]
+
+    dialect: ClassVar[str]
+    """The sqlglot dialect of its SQL."""
+
+    label: str
+    """What the user called it, e.g. `mariadb@10.11`."""
+
+    version: str
+    """What the server itself says."""
+
+    @abstractmethod
+    def open_session(self) -> Session:
+        """A new session in the private database, at the default level."""
+
+    @abstractmethod
+    def set_level(self, session: Session, level: Level) -> None:
+        """Set the level of the session's coming transactions; cheap if it is already set."""
+
+    @abstractmethod
+    def clean(self, session: Session, thorough: bool) -> None:
+        """Leave no trace of the last case: end an open transaction; `thorough` also resets variables,
+        temporary tables and prepared statements. Raises `TargetFailedError` if the session is lost."""
+
+    @abstractmethod
+    def cancel(self, session: Session) -> None:
+        """Ask the server to stop the statement in flight; its reply still has to be polled."""
+
+    @abstractmethod
+    def watch(self) -> Watch | None:
+        """The watch, or None if no statement can ever wait here."""
+
+    @abstractmethod
+    def rebuild(self, statements: Sequence[str]) -> None:
+        """Empty the private database and run these statements in it. A statement that the DBMS refuses is
+        a `UsageError` that quotes it."""
+
+    @abstractmethod
+    def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        """Delete all rows of the tables and run these statements, in as few round trips as possible."""
+
+    @abstractmethod
+    def schema(self) -> Schema:
+        """The tables of the private database."""
+
+    @abstractmethod
+    def state(self, tables: Sequence[str]) -> State:
+        """The committed rows of these tables."""
+
+    @abstractmethod
+    def is_alive(self) -> bool:
+        """Whether the server still answers a new question. Never raises."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop the private database and all connections. Never raises."""
+
+    def restart(self) -> bool:
+        """Bring a server of ours that died back to life with an empty private database; False if it is not
+        ours to restart. Sessions have to be opened anew."""
+        return False
+
+    def log_tail(self) -> str:
+        """The last lines of the server's log, where acidtest can read it."""
+        return ""
+
+    def check_levels(self, levels: Iterable[Level]) -> None:
+        """Refuse levels that this DBMS lacks."""
+        for level in levels:
+            if level not in self.levels:
+                have = ", ".join(f"{own.value} ({own.short})" for own in self.levels)
+                raise UsageError(f"{self.label} has no isolation level {level.value}; it has: {have}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
