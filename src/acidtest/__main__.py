@@ -1,0 +1,5 @@
+"""`python -m acidtest` is the same as `acidtest`."""
+
+from acidtest.cli import main
+
+main()

@@ -1,0 +1,1 @@
+"""Measures acidtest against the bare driver, in one run, as ratios."""

@@ -1,0 +1,127 @@
+"""From a Case to the text of a case file, which reads back as the same Case."""
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import zip_longest
+
+from acidtest.casefile.expectations import format_expectation
+from acidtest.casefile.parser import parse_case
+from acidtest.errors import UsageError
+from acidtest.model import Case, Level, Step, Transaction
+from acidtest.sql.split import RULES, Rules, TokenKind, UnterminatedError, rules_for, tokens
+
+_LINE_LENGTH_MAX = 100
+_EXPECT_COLUMN = 40
+
+
+def print_case(case: Case) -> str:
+    """The case as the text of a case file; a ValueError says why it cannot be written as one."""
+    _refuse_unwritable(case)
+    rules = rules_for(target.dbms for target in case.targets)
+    lines = [*_front(case)]
+    if case.setup:
+        lines.append("-- setup")
+        lines.extend(_terminated(statement.sql, rules) for statement in case.setup)
+    lines.append("-- schedule")
+    width = max(len(name) for name in case.schedule)
+    for step in case.steps:
+        lines.extend(_step_lines(step, width, rules))
+    if case.expect_final:
+        lines.append("-- final")
+        lines.extend(map(format_expectation, case.expect_final))
+    text = "\n".join(lines) + "\n"
+    _verify(case, text)
+    return text
+
+
+def _refuse_unwritable(case: Case) -> None:
+    """Refuse what has no place in the format, with the reason; `_verify` finds what is left."""
+    if not case.schedule:
+        raise ValueError("a case without statements cannot be written")
+    if any(statement.expect for statement in case.setup):
+        raise ValueError("an expectation on a set-up statement cannot be written")
+    if tuple(dict.fromkeys(case.schedule)) != tuple(tx.name for tx in case.transactions):
+        raise ValueError("transactions that are not in the order of their first statements cannot be written")
+    unknown = [target.dbms for target in case.targets if target.dbms not in RULES]
+    if unknown:
+        raise ValueError(f"the unknown target {unknown[0]!r} cannot be written")
+
+
+def _front(case: Case) -> Iterator[str]:
+    yield f"-- id: {case.id}"
+    if case.title:
+        yield f"-- title: {case.title}"
+    yield from (f"-- link: {link}" for link in case.links)
+    yield from ("-- target: " + " ".join([target.dbms, *target.versions]) for target in case.targets)
+    yield from _levels(case.transactions)
+    yield from (f"-- {line}".rstrip() for line in case.story)
+
+
+def _levels(transactions: tuple[Transaction, ...]) -> Iterator[str]:
+    """One line for all where they agree, else the most common level and the exceptions."""
+    common, count = Counter(tx.level for tx in transactions).most_common(1)[0]
+    general: Level | None = None
+    if all(tx.level for tx in transactions) and (count > 1 or len(transactions) == 1):
+        general = common
+        yield f"-- level: {common}"
+    for tx in transactions:
+        if tx.level and tx.level is not general:
+            yield f"-- level {tx.name}: {tx.level}"
+
+
+def _step_lines(step: Step, width: int, rules: Rules) -> Iterator[str]:
+    mark = f"/* {step.session} */".ljust(width + len("/*  */"))
+    statement = f"{mark} {_terminated(step.sql, rules)}"
+    expectations = list(map(format_expectation, step.statement.expect))
+    if len(expectations) == 1:
+        # Only the last line of a statement counts for the place of what follows it.
+        head, newline, last = statement.rpartition("\n")
+        joined = f"{last.ljust(_EXPECT_COLUMN)} {expectations[0]}"
+        if len(joined) <= _LINE_LENGTH_MAX:
+            yield head + newline + joined
+            return
+    yield statement
+    yield from expectations
+
+
+def _terminated(sql: str, rules: Rules) -> str:
+    """The statement with its semicolon, on a line of its own where a comment would swallow it."""
+    try:
+        last = list(tokens(sql, rules))[-1:]
+    except UnterminatedError as problem:
+        raise ValueError(f"a statement cannot be written, {problem}: {sql}") from None
+    ends_in_comment = bool(last) and last[0].kind is TokenKind.LINE_COMMENT
+    return sql + ("\n;" if ends_in_comment else ";")
+
+
+def _verify(case: Case, text: str) -> None:
+    """Whatever would read back differently (a semicolon inside a statement, a newline in a title, a story
+    line that looks like a key) is refused rather than written wrongly."""
+    try:
+        text.encode("utf-8")
+        again = parse_case(text, "case")
+    except UnicodeEncodeError:
+        raise ValueError("a character that UTF-8 cannot hold cannot be written") from None
+    except UsageError as problem:
+        raise ValueError(f"the case cannot be written, it would not be read: {problem}") from None
+    if again != case:
+        raise ValueError(f"the case cannot be written, {_difference(case, again)}")
+
+
+_FIELDS = ("id", "title", "links", "story", "targets", "setup", "schedule", "transactions", "expect_final")
+
+
+def _difference(case: Case, again: Case) -> str:
+    for name in _FIELDS:
+        meant, read = _parts(getattr(case, name)), _parts(getattr(again, name))
+        for one, other in zip_longest(meant, read):
+            if one != other:
+                return f"its {name} would be read differently: {one!r} as {other!r}"
+    return "it would be read differently"
+
+
+def _parts(value: object) -> list[object]:
+    """The parts of a field, to name the first that differs."""
+    if isinstance(value, Transaction):
+        return [value.name, value.level, *value.statements]
+    return [part for item in value for part in _parts(item)] if isinstance(value, tuple) else [value]

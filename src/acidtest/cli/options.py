@@ -1,0 +1,62 @@
+"""Options that several commands share."""
+
+from collections.abc import Callable
+from typing import Any
+
+import click
+
+from acidtest.errors import UsageError
+from acidtest.model import Level
+from acidtest.targets import Target
+from acidtest.targets.resolve import known_specs
+
+EMBEDDED = "postgres"
+"""The target that needs no installation."""
+
+Decorator = Callable[[Callable[..., Any]], Callable[..., Any]]
+
+
+def target_option(multiple: bool) -> Decorator:
+    """`--target`, given once or several times."""
+    return click.option(
+        "-t",
+        "--target",
+        "targets" if multiple else "target",
+        metavar="TARGET",
+        multiple=multiple,
+        default=(EMBEDDED,) if multiple else EMBEDDED,
+        show_default=True,
+        shell_complete=complete_target,
+        help="DBMS to run on: NAME[@VERSION] (postgres, mariadb@10.11, mysql@9.7, sqlite, duckdb, seekdb) or the "
+        "address of a server: mysql://user@host:port/, postgresql://user@host/, sqlite:///path.",
+    )
+
+
+def complete_target(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    """Specifications that can be had without asking the network."""
+    return [spec for spec in known_specs() if spec.startswith(incomplete)]
+
+
+def parse_levels(text: str | None) -> Level | str | None:
+    """`all`, a level, or None for the levels as written; refused before any server is started."""
+    if text is None or text.lower() == "all":
+        return text if text is None else "all"
+    return Level.parse(text)
+
+
+def chosen_levels(choice: Level | str | None, target: Target) -> tuple[Level | None, ...]:
+    """The levels to run at on this target; None stands for `as written`."""
+    if choice == "all":
+        return target.levels
+    if choice is None:
+        return (None,)
+    level = Level(choice)
+    target.check_levels([level])
+    return (level,)
+
+
+def require_positive(value: int, name: str) -> int:
+    """A count that makes sense."""
+    if value < 1:
+        raise UsageError(f"{name} must be at least 1, not {value}")
+    return value

@@ -1,0 +1,27 @@
+"""Colours, on a terminal only."""
+
+import re
+import sys
+
+import click
+
+_STYLES = (
+    (re.compile(r"-- (?:UNMET|error|the server died).*"), {"fg": "red"}),
+    (re.compile(r"-- (?:blocked|overran|omitted|aborted).*"), {"fg": "yellow"}),
+    (re.compile(r"-- (?:resumed|launched).*"), {"fg": "cyan"}),
+    (re.compile(r"-- .*"), {"dim": True}),
+)
+
+
+def paint(text: str) -> str:
+    """Colour the comments of an observed run; the text itself stays what it is."""
+    if not sys.stdout.isatty():
+        return text
+    return "\n".join(_paint_line(line) for line in text.split("\n"))
+
+
+def _paint_line(line: str) -> str:
+    for pattern, style in _STYLES:
+        if (match := pattern.search(line)) is not None:
+            return line[: match.start()] + click.style(match[0], **style)  # type: ignore[arg-type]
+    return line

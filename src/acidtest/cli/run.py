@@ -1,0 +1,130 @@
+"""`acidtest run`: run cases and print what really happened."""
+
+import json
+from typing import Any
+
+import click
+
+from acidtest import corpus
+from acidtest.casefile import Unmet, check, describe_constraints, load_case, suits
+from acidtest.cli.options import chosen_levels, parse_levels, target_option
+from acidtest.cli.paint import paint
+from acidtest.execute import Executor, Limits
+from acidtest.model import Case, History, Level
+from acidtest.report import print_history, run_to_json
+from acidtest.report.as_json import FORMAT
+from acidtest.targets import Target
+from acidtest.targets.resolve import check_spec, open_target
+
+
+@click.command()
+@click.argument("cases", nargs=-1, required=True, metavar="CASE...")
+@target_option(multiple=True)
+@click.option(
+    "-l", "--level", metavar="LEVEL", help="RU, RC, RR, SI, SER, or `all`. Default: as the case says."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON (docs/json.md) instead.")
+@click.option("--force", is_flag=True, help="Run also on targets that the case is not written for.")
+@click.option(
+    "--limit",
+    "limit_s",
+    type=click.FloatRange(min=0.1),
+    default=Limits().statement_s,
+    show_default=True,
+    metavar="SECONDS",
+    help="Give up on a statement that neither answers nor waits for a lock for so long.",
+)
+def run(
+    cases: tuple[str, ...],
+    targets: tuple[str, ...],
+    level: str | None,
+    as_json: bool,
+    force: bool,
+    limit_s: float,
+) -> int:
+    """Run CASEs (files, or ids of the corpus) on real DBMSs and print each schedule as it really went.
+
+    The output has the shape of a case file: what blocked, what resumed it, results and errors stand behind
+    the statements as comments. Expectations in a case are checked; the exit code is 1 if one is not met.
+
+    \b
+    acidtest run my-case.sql                               on the embedded PostgreSQL
+    acidtest run MDEV-26642 -t mariadb@10.11 -l all        a known bug at every isolation level
+    acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
+    """
+    loaded = [load_case(corpus.find(name)) for name in cases]
+    choice = parse_levels(level)
+    for spec in targets:
+        check_spec(spec)
+    output = JsonOutput() if as_json else TextOutput()
+    limits = Limits(statement_s=limit_s)
+    for spec in targets:
+        with open_target(spec) as target, Executor(target, limits) as executor:
+            for case in loaded:
+                _run_case(case, target, executor, choice, force, output)
+    output.finish()
+    return output.exit_code
+
+
+class Output:
+    """Collects what the runs came to. 3 outweighs 1: of a target that died nothing else can be said."""
+
+    exit_code = 0
+
+    def ran(self, history: History, unmet: tuple[Unmet, ...]) -> None:
+        """One run ended."""
+        if history.server_died:
+            self.exit_code = 3
+        elif unmet and self.exit_code == 0:
+            self.exit_code = 1
+
+    def skipped(self, case: Case, target: Target, why: str) -> None:
+        """A case was not run."""
+
+    def finish(self) -> None:
+        """All runs ended."""
+
+
+class TextOutput(Output):
+    """Runs as case files with comments, one after the other."""
+
+    def ran(self, history: History, unmet: tuple[Unmet, ...]) -> None:
+        super().ran(history, unmet)
+        click.echo(paint(print_history(history, unmet)))
+
+    def skipped(self, case: Case, target: Target, why: str) -> None:
+        click.echo(f"-- {case.id}: skipped on {target.label}: {why}\n")
+
+
+class JsonOutput(Output):
+    """One JSON document with all runs."""
+
+    def __init__(self) -> None:
+        self._runs: list[dict[str, Any]] = []
+        self._skipped: list[dict[str, str]] = []
+
+    def ran(self, history: History, unmet: tuple[Unmet, ...]) -> None:
+        super().ran(history, unmet)
+        self._runs.append(run_to_json(history, unmet))
+
+    def skipped(self, case: Case, target: Target, why: str) -> None:
+        self._skipped.append({"case": case.id, "target": target.label, "reason": why})
+
+    def finish(self) -> None:
+        click.echo(json.dumps({"format": FORMAT, "runs": self._runs, "skipped": self._skipped}, indent=2))
+
+
+def _run_case(
+    case: Case,
+    target: Target,
+    executor: Executor,
+    choice: Level | str | None,
+    force: bool,
+    output: Output,
+) -> None:
+    if not force and not suits(case, target.dbms, target.version):
+        output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
+        return
+    for level in chosen_levels(choice, target):
+        history = executor.run(case.at_level(level), fresh=True)
+        output.ran(history, check(history))

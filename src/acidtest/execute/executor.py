@@ -1,0 +1,156 @@
+"""Runs case after case on one target with the same sessions, and leaves them clean."""
+
+import selectors
+from collections.abc import Callable
+from typing import Self
+
+from acidtest.errors import TargetFailedError
+from acidtest.execute.ground import Ground
+from acidtest.execute.inquiry import Inquiry
+from acidtest.execute.log import Log
+from acidtest.execute.run import Limits, Run
+from acidtest.model import Case, History, Level, State
+from acidtest.sql import may_change_schema, may_leave_session_traces
+from acidtest.targets import Session, Target
+
+
+class Executor:
+    """Holds the sessions and the watch of one target. Not thread-safe; one per worker."""
+
+    def __init__(
+        self, target: Target, limits: Limits | None = None, new_log: Callable[[], Log] = Log
+    ) -> None:
+        self.target = target
+        self._limits = limits or Limits()
+        self._new_log = new_log
+        self._ground = Ground(target)
+        self._sessions: list[Session] = []
+        self._selector = selectors.DefaultSelector()
+        self.inquiry: Inquiry | None = None
+        """How much was asked, for those who measure; None while not connected, or if nothing ever waits."""
+        self._connected = False
+
+    def run(self, case: Case, fresh: bool = False) -> History:
+        """Run a case and tell what happened. `fresh` builds the tables anew even where refilling would do.
+
+        Raises `UsageError` if the set-up is refused or a level is missing, `TargetFailedError` if the server
+        cannot be reached. What goes wrong later is part of the history.
+        """
+        levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
+        self.target.check_levels(levels.values())
+        self._connect()
+        schema, initial = self._ground.prepare(case, fresh)
+        sessions = self._ready_sessions(levels)
+        run = Run(
+            case,
+            self.target,
+            sessions,
+            inquiry=self.inquiry,
+            selector=self._selector,
+            limits=self._limits,
+            log=self._new_log(),
+        )
+        try:
+            log = run.execute()
+        except BaseException:
+            self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
+            raise
+        final = self._finish(case, sessions)
+        return History(
+            case=case,
+            target=self.target.label,
+            version=self.target.version,
+            levels=levels,
+            schema=schema,
+            initial=initial,
+            events=tuple(log.events),
+            records=tuple(log.records[step.index] for step in case.steps),
+            final=final,
+        )
+
+    def close(self) -> None:
+        """Drop all sessions; the target stays open."""
+        self._disconnect()
+        self._selector.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+    # -- sessions
+
+    def _connect(self) -> None:
+        """Be connected to a living server; one of ours that died is started again."""
+        if self._connected:
+            return
+        if not self.target.is_alive() and not self.target.restart():
+            raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
+        self._ground.forget()
+        watch = self.target.watch()
+        if watch is not None:
+            self.inquiry = Inquiry(watch)
+            self._selector.register(watch, selectors.EVENT_READ, watch)
+        self._connected = True
+
+    def _disconnect(self) -> None:
+        for session in self._sessions:
+            session.close()
+        self._sessions.clear()
+        self.inquiry = None
+        self._connected = False
+        self._selector.close()
+        self._selector = selectors.DefaultSelector()
+
+    def _ready_sessions(self, levels: dict[str, Level]) -> dict[str, Session]:
+        while len(self._sessions) < len(levels):
+            self._sessions.append(self.target.open_session())
+        sessions = dict(zip(levels, self._sessions, strict=False))
+        for name, session in sessions.items():
+            self.target.set_level(session, levels[name])
+            self._listen_to(session)
+        return sessions
+
+    def _listen_to(self, session: Session) -> None:
+        """A session that was reset may have a new descriptor, and one that was cut off is not listened to."""
+        if self.inquiry is None:
+            return
+        known = {key.data: fd for fd, key in self._selector.get_map().items()}
+        if known.get(session) != session.fileno():
+            if session in known:
+                self._selector.unregister(known[session])
+            self._selector.register(session, selectors.EVENT_READ, session)
+
+    # -- after the schedule
+
+    def _finish(self, case: Case, sessions: dict[str, Session]) -> State | None:
+        """Clean up and read the final state; None if the server died."""
+        try:
+            self._clean(case, sessions)
+            if any(may_change_schema(step.sql) for step in case.steps):
+                self._ground.reread()
+            return self._ground.state()
+        except TargetFailedError:
+            self._disconnect()
+            return None
+
+    def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
+        """End open transactions; replace lost sessions, if the server still lives."""
+        for transaction in case.transactions:
+            session = sessions[transaction.name]
+            if session.alive:
+                traces = any(may_leave_session_traces(statement.sql) for statement in transaction.statements)
+                self.target.clean(session, thorough=traces)
+        lost = [session for session in self._sessions if not session.alive]
+        if lost and not self.target.is_alive():
+            raise TargetFailedError(f"{self.target.label} died")
+        for session in lost:
+            self._drop(session)
+
+    def _drop(self, session: Session) -> None:
+        self._sessions.remove(session)
+        for fd, key in list(self._selector.get_map().items()):
+            if key.data is session:
+                self._selector.unregister(fd)
+        session.close()

@@ -1,0 +1,80 @@
+"""Events and records of a run, written down as they come."""
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from acidtest.model import (
+    Blocked,
+    Event,
+    EventKind,
+    Failed,
+    Omitted,
+    Outcome,
+    Overran,
+    Record,
+    Reply,
+    Step,
+    TransactionState,
+    Undone,
+)
+
+if TYPE_CHECKING:
+    from acidtest.execute.run import Flight
+
+
+@dataclass(slots=True)
+class Log:
+    """Grows during a run; the history is made from it."""
+
+    events: list[Event] = field(default_factory=list)
+    records: dict[int, Record] = field(default_factory=dict)
+    _resumed_by: dict[int, int | None] = field(default_factory=dict)
+
+    def event(self, kind: EventKind, step: Step, by: tuple[str, ...] = (), cause: int | None = None) -> None:
+        """Something happened to a step."""
+        self.events.append(Event(kind, step.index, step.session, by, cause))
+
+    def resumed(self, step: Step, cause: int | None) -> None:
+        """A waiting step goes on; the last release is the one that its record names."""
+        self._resumed_by[step.index] = cause
+        self.event(EventKind.RESUMED, step, cause=cause)
+
+    def complete(self, flight: "Flight", reply: Reply) -> None:
+        """A step got its reply."""
+        self.event(EventKind.COMPLETED, flight.step)
+        if _lost_transaction(flight, reply):
+            self.event(EventKind.ABORTED, flight.step)
+        self._record(flight, reply.outcome, reply)
+
+    def close(self, flight: "Flight", outcome: Blocked | Overran) -> None:
+        """A step was launched and never came to an end of its own."""
+        self._record(flight, outcome, None)
+
+    def skip(self, step: Step, outcome: Omitted) -> None:
+        """A step was never launched."""
+        self.records[step.index] = Record(step.index, step.session, step.sql, outcome)
+
+    def _record(self, flight: "Flight", outcome: Outcome, reply: Reply | None) -> None:
+        step = flight.step
+        self.records[step.index] = Record(
+            step=step.index,
+            session=step.session,
+            sql=step.sql,
+            outcome=outcome,
+            waited=flight.waited,
+            blocked_by=flight.first_blockers,
+            resumed_by=self._resumed_by.get(step.index),
+            before=flight.before,
+            after=reply.transaction if reply else flight.before,
+            warnings=reply.warnings if reply else (),
+        )
+
+
+def _lost_transaction(flight: "Flight", reply: Reply) -> bool:
+    """Whether an open transaction was undone by the error."""
+    outcome = reply.outcome
+    return (
+        isinstance(outcome, Failed)
+        and outcome.undone in (Undone.TRANSACTION, Undone.CONNECTION)
+        and flight.before is TransactionState.OPEN
+    )

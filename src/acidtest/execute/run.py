@@ -1,0 +1,320 @@
+"""One run of a case: the protocol of launching, settling and resuming, and the log of what happened.
+
+It follows Troc's Algorithm 1 for any number of sessions, but decides nothing by a time-out. A step ends at
+*quiescence*: every session in flight has answered, or the server said that it waits, in an answer to a
+question that was asked after the last change. A cycle of waits is no quiescence, because the DBMS is about
+to choose a victim. Pauses only pace the questions.
+"""
+
+import re
+import select
+import selectors
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from time import monotonic
+
+from acidtest.errors import TargetFailedError
+from acidtest.execute.inquiry import Inquiry
+from acidtest.execute.log import Log
+from acidtest.model import (
+    Blocked,
+    Case,
+    ErrorKind,
+    EventKind,
+    Failed,
+    Omitted,
+    Overran,
+    Reply,
+    Step,
+    TransactionState,
+)
+from acidtest.targets import Session, Target, Waits
+
+NOT_RELEASED = frozenset(
+    {ErrorKind.DEADLOCK, ErrorKind.LOCK_TIMEOUT, ErrorKind.CANCELLED, ErrorKind.CONNECTION_LOST}
+)
+"""Errors that end a wait although nobody gave up the lock."""
+
+_LOCK_TIMEOUT = re.compile(r"\block_(wait_)?timeout\b|\bWAIT\s+\d", re.IGNORECASE)
+"""A case that sets a lock time-out wants to see it come."""
+
+CONFIRMATIONS = 3
+"""Where the server does not name blockers a cycle cannot be seen: several waiters must be seen so often."""
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Guards against a server that hangs. They decide no outcome but `Overran` and `Blocked`."""
+
+    statement_s: float = 30.0
+    cancel_s: float = 5.0
+
+
+@dataclass(slots=True)
+class Flight:
+    """A step whose statement was launched and has not completed."""
+
+    step: Step
+    session: Session
+    before: TransactionState
+    waiting: bool = False
+    waited: bool = False
+    first_blockers: tuple[str, ...] = ()
+    blockers: tuple[str, ...] = ()
+
+
+class Run:
+    """Runs the schedule of one case over sessions that are ready for it."""
+
+    def __init__(
+        self,
+        case: Case,
+        target: Target,
+        sessions: Mapping[str, Session],
+        *,
+        inquiry: Inquiry | None,
+        selector: selectors.BaseSelector,
+        limits: Limits,
+        log: Log,
+    ) -> None:
+        self._target = target
+        self._sessions = sessions
+        self._names = {session: name for name, session in sessions.items()}
+        self._inquiry = inquiry
+        self._selector = selector
+        self._limits = limits
+        self._queue: list[Step] = list(case.steps)
+        self._flights: dict[Session, Flight] = {}
+        self._current: Flight | None = None
+        self._early: list[tuple[Flight, Reply]] = []
+        self._done: dict[str, int] = {}  # session name -> its last completed step; latest session last
+        self._given_up: dict[str, str] = {}
+        self._confirmed = 0
+        self._patient = any(_LOCK_TIMEOUT.search(step.sql) for step in case.steps)
+        self.log = log
+
+    def execute(self) -> Log:
+        """Run the whole schedule. Afterwards nothing is in flight on a session that still lives."""
+        while True:
+            step = self._take_next()
+            if step is not None:
+                self._launch(step)
+                self._settle()
+            elif not (self._patient and self._await_lock_timeout()):
+                break
+        self._end_waits()
+        for step in self._queue:
+            self.log.skip(step, Omitted(f"{step.session} still waited when the schedule ended"))
+        return self.log
+
+    # -- choosing and launching
+
+    def _take_next(self) -> Step | None:
+        """The earliest step whose session is free; steps of a waiting session stay queued."""
+        position = 0
+        while position < len(self._queue):
+            step = self._queue[position]
+            if self._sessions[step.session] in self._flights:
+                position += 1
+                continue
+            del self._queue[position]
+            if (why := self._given_up.get(step.session)) is None:
+                return step
+            self.log.skip(step, Omitted(why))
+        return None
+
+    def _launch(self, step: Step) -> None:
+        session = self._sessions[step.session]
+        self._current = self._flights[session] = Flight(step, session, session.transaction)
+        self.log.event(EventKind.LAUNCHED, step)
+        session.launch(step.sql)
+
+    # -- quiescence
+
+    def _settle(self) -> None:
+        """Wait for quiescence after a launch."""
+        inquiry = self._inquiry
+        if inquiry is None:
+            self._collect(list(self._flights))
+            return
+        inquiry.launched()
+        self._confirmed = 0
+        deadline = monotonic() + self._limits.statement_s
+        while self._flights:
+            ready = [key.data for key, _ in self._selector.select(inquiry.pause_s())]
+            if self._collect(ready):
+                inquiry.changed()
+                continue
+            waits = inquiry.answer() if inquiry.watch in ready else None
+            if waits is not None and self._is_quiet(waits):
+                return
+            if monotonic() > deadline:
+                self._overrun()
+                return
+            inquiry.ask_if_due(list(self._flights))
+
+    def _is_quiet(self, waits: Waits) -> bool:
+        """Note who waits; whether all that is in flight waits, and not in a circle."""
+        running = self._current is not None and self._is_running(self._current, waits)
+        for session, flight in self._flights.items():
+            if session in waits:
+                self._note_waiting(flight, waits[session])
+            elif flight.waiting and not running:
+                self._note_resumed(flight)
+        if not running:
+            self._release_early()
+        if not all(flight.waiting and flight.session in waits for flight in self._flights.values()):
+            return False
+        if _has_cycle(waits):
+            return False
+        self._confirmed += 1
+        known = len(self._flights) < 2 or all(flight.blockers for flight in self._flights.values())
+        return known or self._confirmed >= CONFIRMATIONS
+
+    def _is_running(self, flight: Flight, waits: Waits) -> bool:
+        return flight.session in self._flights and flight.session not in waits
+
+    def _note_waiting(self, flight: Flight, blockers: Iterable[Session]) -> None:
+        names = tuple(sorted(self._names[session] for session in blockers if session in self._names))
+        if flight.waiting and names == flight.blockers:
+            return
+        if not flight.waited:
+            flight.first_blockers = names
+        flight.waiting = flight.waited = True
+        flight.blockers = names
+        self.log.event(EventKind.BLOCKED, flight.step, by=names)
+
+    def _note_resumed(self, flight: Flight) -> None:
+        flight.waiting = False
+        self.log.resumed(flight.step, self._releaser(flight))
+
+    def _releaser(self, flight: Flight) -> int | None:
+        """The step that released a waiting one: what a session it waited for did last."""
+        current = self._current
+        still_running = current is not None and current is not flight and current.session in self._flights
+        if current and still_running and (not flight.blockers or current.step.session in flight.blockers):
+            return current.step.index
+        others = [name for name in self._done if name != flight.step.session]
+        blockers = [name for name in others if name in flight.blockers]
+        return self._done[(blockers or others)[-1]] if others else None
+
+    # -- replies
+
+    def _collect(self, ready: Iterable[object]) -> bool:
+        """Take the replies that are there; whether a step completed."""
+        completed = False
+        for session in ready:
+            flight = self._flights.get(session)  # type: ignore[call-overload]
+            if flight is None:
+                if isinstance(session, Session):
+                    self._selector.unregister(session)  # an idle session has news only when it was cut off
+                continue
+            reply = flight.session.poll()
+            if reply is None:
+                continue
+            if self._comes_after_current(flight, reply):
+                self._early.append((flight, reply))
+                continue
+            self._complete(flight, reply)
+            completed = True
+            if flight is self._current:
+                self._release_early()
+        return completed
+
+    def _comes_after_current(self, flight: Flight, reply: Reply) -> bool:
+        """A released session may answer before the COMMIT that released it; it still took effect later."""
+        current = self._current
+        released = not (isinstance(reply.outcome, Failed) and reply.outcome.kind in NOT_RELEASED)
+        return (
+            released
+            and flight.waiting
+            and current is not None
+            and current is not flight
+            and current.session in self._flights
+            and not current.waiting
+        )
+
+    def _release_early(self) -> None:
+        early, self._early = self._early, []
+        for flight, reply in early:
+            self._complete(flight, reply)
+
+    def _complete(self, flight: Flight, reply: Reply) -> None:
+        step, outcome = flight.step, reply.outcome
+        failed = outcome if isinstance(outcome, Failed) else None
+        if flight.waiting and not (failed and failed.kind in NOT_RELEASED):
+            self._note_resumed(flight)
+        del self._flights[flight.session]
+        self._done.pop(step.session, None)
+        self._done[step.session] = step.index
+        self.log.complete(flight, reply)
+        if not flight.session.alive:
+            self._give_up(flight.session, "the connection was lost")
+
+    def _give_up(self, session: Session, why: str) -> None:
+        self._given_up[self._names[session]] = why
+
+    # -- what does not end by itself
+
+    def _await_lock_timeout(self) -> bool:
+        """The case sets a lock time-out, so let it come; whether anything completed."""
+        if not self._flights:
+            return False
+        deadline = monotonic() + self._limits.statement_s
+        while (left := deadline - monotonic()) > 0:
+            if self._collect(key.data for key, _ in self._selector.select(left)):
+                self._current = None
+                self._settle()
+                return True
+        return False
+
+    def _overrun(self) -> None:
+        """Give up on what neither answered nor waits; what waits in a circle may go on waiting."""
+        self._release_early()
+        for flight in [flight for flight in self._flights.values() if not flight.waiting]:
+            self._stop(flight)
+            self.log.close(flight, Overran(self._limits.statement_s))
+            self._give_up(flight.session, "an earlier statement of the session ran over the limit")
+
+    def _end_waits(self) -> None:
+        """Cancel what still waits, last come first, so that no cancel lets another waiter through."""
+        for flight in reversed(self._flights.copy().values()):
+            self._stop(flight)
+            self.log.close(flight, Blocked(flight.blockers))
+
+    def _stop(self, flight: Flight) -> None:
+        """Cancel the statement in flight and take its reply; a session that does not react is dropped."""
+        session = flight.session
+        del self._flights[session]
+        try:
+            self._target.cancel(session)
+        except TargetFailedError:
+            session.close()
+            return
+        deadline = monotonic() + self._limits.cancel_s
+        while session.poll() is None:
+            left = deadline - monotonic()
+            if left <= 0:
+                session.close()
+                return
+            select.select([session], [], [], left)
+
+
+def _has_cycle(waits: Waits) -> bool:
+    """Whether some sessions wait for each other in a circle."""
+    path: set[Session] = set()
+    clear: set[Session] = set()
+
+    def visit(session: Session) -> bool:
+        if session in path:
+            return True
+        if session in clear:
+            return False
+        path.add(session)
+        if any(visit(other) for other in waits.get(session, ())):
+            return True
+        path.discard(session)
+        clear.add(session)
+        return False
+
+    return any(visit(session) for session in waits)

@@ -1,0 +1,145 @@
+"""The stable JSON form of a run, documented in docs/json.md. Fields are added, never renamed or removed."""
+
+from collections.abc import Mapping
+from datetime import date, datetime, time, timedelta
+from decimal import Decimal
+from typing import Any
+
+from acidtest.casefile import Unmet
+from acidtest.model import (
+    Affected,
+    Blocked,
+    Failed,
+    History,
+    Omitted,
+    Outcome,
+    Overran,
+    Record,
+    Rows,
+    State,
+    Value,
+)
+
+FORMAT = "acidtest-run/1"
+
+
+def run_to_json(history: History, unmet: tuple[Unmet, ...] = ()) -> dict[str, Any]:
+    """One run as JSON-ready data."""
+    return {
+        "case": history.case.id,
+        "title": history.case.title,
+        "target": history.target,
+        "server_version": history.version,
+        "level": _common_level(history),
+        "levels": {name: level.value for name, level in history.levels.items()},
+        "statements": [_record(record) for record in history.records],
+        "observed_order": list(history.observed_order),
+        "events": [
+            {
+                "event": event.kind.value,
+                "step": event.step,
+                "session": event.session,
+                "by": list(event.by),
+                "cause": event.cause,
+            }
+            for event in history.events
+        ],
+        "initial_state": _state(history.initial),
+        "final_state": None if history.final is None else _state(history.final),
+        "server_died": history.server_died,
+        "unmet": [
+            {"step": u.step, "table": u.table, "expected": u.expected, "observed": u.observed} for u in unmet
+        ],
+    }
+
+
+def _common_level(history: History) -> str:
+    """The level of all transactions, or `mixed`."""
+    levels = {level.value for level in history.levels.values()}
+    return levels.pop() if len(levels) == 1 else "mixed"
+
+
+def _record(record: Record) -> dict[str, Any]:
+    return {
+        "step": record.step,
+        "session": record.session,
+        "sql": record.sql,
+        **_outcome(record.outcome),
+        "waited": record.waited,
+        "blocked_by": list(record.blocked_by),
+        "resumed_by": record.resumed_by,
+        "transaction_before": record.before.value,
+        "transaction_after": record.after.value,
+        "warnings": [{"level": w.level, "code": w.code, "message": w.message} for w in record.warnings],
+    }
+
+
+def _outcome(outcome: Outcome) -> dict[str, Any]:
+    """Every statement has the same fields; those that say nothing about its outcome are null."""
+    data: dict[str, Any] = {
+        "outcome": "",
+        "columns": None,
+        "rows": None,
+        "affected": None,
+        "matched": None,
+        "error": None,
+        "reason": None,
+    }
+    match outcome:
+        case Rows():
+            data |= {
+                "outcome": "rows",
+                "columns": list(outcome.columns),
+                "rows": [[value_to_json(value) for value in row] for row in outcome.rows],
+            }
+        case Affected():
+            data |= {"outcome": "affected", "affected": outcome.count, "matched": outcome.matched}
+        case Failed():
+            data |= {
+                "outcome": "error",
+                "error": {
+                    "kind": outcome.kind.value,
+                    "code": outcome.code,
+                    "message": outcome.message,
+                    "undone": outcome.undone.value,
+                },
+            }
+        case Blocked():
+            data |= {"outcome": "blocked", "reason": "it still waited when the schedule ended"}
+        case Overran():
+            data |= {
+                "outcome": "overran",
+                "reason": f"no answer and no lock wait within {outcome.limit_s:g} s",
+            }
+        case Omitted():
+            data |= {"outcome": "omitted", "reason": outcome.why}
+    return data
+
+
+def _state(state: State) -> Mapping[str, list[list[Any]]]:
+    return {table: [[value_to_json(value) for value in row] for row in rows] for table, rows in state.items()}
+
+
+def value_to_json(value: Value) -> Any:
+    """JSON's own types as they are; others as an object with their type's name."""
+    match value:
+        case None | bool() | int() | str():
+            return value
+        case float():
+            return value if value == value and abs(value) != float("inf") else _typed("double", repr(value))
+        case Decimal():
+            return _typed("decimal", str(value))
+        case bytes():
+            return _typed("bytes", value.hex())
+        case datetime():
+            return _typed("timestamp", value.isoformat(sep=" "))
+        case date():
+            return _typed("date", value.isoformat())
+        case time():
+            return _typed("time", value.isoformat())
+        case timedelta():
+            return _typed("interval", str(value))
+
+
+def _typed(name: str, text: str) -> dict[str, str]:
+    return {"type": name, "value": text}

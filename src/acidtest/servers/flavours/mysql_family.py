@@ -1,0 +1,141 @@
+"""What the servers of the MySQL family share: options, accounts, the greeting, the native client.
+
+Options that decide about isolation are left as each release ships them. What is changed, and why:
+
+- `innodb_flush_log_at_trx_commit=2`, `innodb_doublewrite=OFF`, `sync_binlog=0`, no binary log: a commit costs no
+  disk flush. A killed *server* loses nothing that was committed; a power cut may.
+- small buffer pool and logs: the data directory is copied for every start.
+- `skip-name-resolve`: no name server is asked; accounts of `localhost` are reached over the socket only.
+- `secure-file-priv=NULL` (where it exists): SQL cannot read or write files of the machine.
+"""
+
+import re
+import signal
+import socket
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from acidtest.servers.base import Endpoint, Launch, Place, RunProgram
+from acidtest.servers.flavours.locating import find_folder, find_program
+from acidtest.servers.specs import version_key
+
+TCP_USER = "acidtest"
+GREETING_PROTOCOL = 10
+
+
+class MySqlFamily:
+    """Base of the flavours `mysql` and `mariadb`."""
+
+    dbms: str
+    server_names: Sequence[str]
+    client_program_names: Sequence[str]
+    refuses_root = False
+    stop_signal = signal.SIGTERM
+    death_signal = signal.SIGKILL
+    listens_on_tcp = True
+
+    def locate(self, tree: Path) -> Mapping[str, str]:
+        return {
+            **find_program("server", self.server_names, tree),
+            **find_program("client", self.client_program_names, tree),
+            **find_folder("share", "english/errmsg.sys", tree),
+            **find_folder("charsets", "Index.xml", tree),
+        }
+
+    def version_of(self, output: str) -> str | None:
+        match = re.search(r"Ver (\d+\.\d+\.\d+)", output)
+        return match[1] if match and ("MariaDB" in output) == (self.dbms == "mariadb") else None
+
+    def bootstrap(self, launch: Launch, run: RunProgram, scripts: Sequence[str], extra_sql: str) -> None:
+        """Make the system tables the old way: the server reads its own scripts."""
+        share = launch.installation.path("share")
+        texts = ["CREATE DATABASE IF NOT EXISTS mysql;", "USE mysql;"]
+        for name in scripts:
+            if (share / name).is_file():
+                texts.append((share / name).read_text("utf-8", errors="replace"))
+        texts.append(extra_sql)
+        launch.place.data.mkdir(exist_ok=True)
+        # accounts for the name of the machine would need a name lookup, and must not exist anyway
+        lines = [line for text in texts for line in text.splitlines() if "@current_hostname" not in line]
+        run([*self.common_options(launch), "--bootstrap", "--skip-networking"], "\n".join(lines) + "\n")
+
+    def common_options(self, launch: Launch) -> list[str]:
+        """The part of the command that initialising and serving share."""
+        installation, place = launch.installation, launch.place
+        options = [
+            *installation.command("server"),
+            "--no-defaults",
+            "--user=root",  # has an effect only when we are root
+            f"--basedir={installation.root}",
+            f"--datadir={place.data}",
+            f"--tmpdir={place.temporary}",
+            f"--lc-messages-dir={installation.path('share')}",
+            f"--character-sets-dir={installation.path('charsets')}",
+            "--innodb-flush-log-at-trx-commit=2",
+            "--innodb-doublewrite=OFF",
+            "--innodb-buffer-pool-size=64M",
+        ]
+        return options + self.version_options(launch)
+
+    def version_options(self, launch: Launch) -> list[str]:
+        """What only some releases of the DBMS need or know."""
+        raise NotImplementedError
+
+    def accounts_sql(self, launch: Launch) -> str:
+        """Makes the account for the loopback port; run at every start, so it must bear repetition."""
+        raise NotImplementedError
+
+    def command(self, launch: Launch) -> list[str]:
+        startup = launch.place.folder / "startup.sql"
+        startup.touch(mode=0o600)
+        startup.write_text(self.accounts_sql(launch))
+        return [
+            *self.common_options(launch),
+            f"--socket={self.socket_path(launch.place, launch.port)}",
+            f"--pid-file={launch.place.folder / 'server.pid'}",
+            f"--init-file={startup}",
+            "--bind-address=127.0.0.1",
+            f"--port={launch.port}",
+            "--skip-name-resolve",
+            "--max-connections=200",
+            "--sync-binlog=0",
+            "--innodb-status-output-locks=ON",
+        ]
+
+    def environment(self, launch: Launch) -> dict[str, str]:
+        return {"TMPDIR": str(launch.place.temporary)}
+
+    def lifeline(self, _place: Place) -> Path | None:
+        return None
+
+    def socket_path(self, place: Place, _port: int) -> Path:
+        return place.folder / "sql.sock"
+
+    def is_ready(self, connection: socket.socket) -> bool:
+        """The server speaks first: a packet header of four bytes, then the number of the protocol."""
+        return mysql_greets(connection)
+
+    def endpoint(self, launch: Launch) -> Endpoint:
+        path = self.socket_path(launch.place, launch.port)
+        return Endpoint(self.dbms, str(path), "127.0.0.1", launch.port, "root")
+
+    def tcp_endpoint(self, launch: Launch) -> Endpoint | None:
+        return Endpoint(self.dbms, None, "127.0.0.1", launch.port, TCP_USER, launch.password)
+
+    def client_names(self) -> Sequence[str]:
+        return self.client_program_names
+
+    def client_arguments(self, endpoint: Endpoint) -> list[str]:
+        return ["--no-defaults", f"--socket={endpoint.socket}", f"--user={endpoint.user}"]
+
+
+def mysql_greets(connection: socket.socket) -> bool:
+    """Whether the other end opens the conversation as a MySQL server does that accepts clients."""
+    start = connection.recv(5)
+    return len(start) == 5 and start[4] == GREETING_PROTOCOL
+
+
+def at_least(launch: Launch, version: str) -> bool:
+    """Whether the launched server is that version or newer."""
+    wanted = version_key(version + ".0" * (3 - version.count(".")))
+    return version_key(launch.installation.version + ".0") >= wanted

@@ -1,0 +1,10 @@
+"""Where servers come from: one line for each source."""
+
+from acidtest.servers.base import Source
+from acidtest.servers.sources.debian import Debian
+from acidtest.servers.sources.npm import Npm
+from acidtest.servers.sources.pypi import PyPi
+
+SOURCES: tuple[Source, ...] = (PyPi(), Debian(), Npm())
+
+__all__ = ["SOURCES"]

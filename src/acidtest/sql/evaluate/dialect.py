@@ -1,0 +1,105 @@
+"""What a dialect has to say; the compiler and the query engine ask only this."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from sqlglot import exp
+
+from acidtest.model import Column
+from acidtest.sql.evaluate.code import Code, Convert, Fn
+from acidtest.sql.evaluate.types import SqlType
+
+if TYPE_CHECKING:
+    from acidtest.sql.evaluate.compiler import Compiler
+
+Handler = Callable[["Compiler", Any], Code]
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What of a session's settings decides answers; defaults are those of a fresh server and our drivers."""
+
+    version: tuple[int, ...] = ()
+    connection_collation: str | None = None
+    database_collation: str | None = None
+    division_digits: int = 4
+    full_group_by: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Aggregate:
+    """A compiled aggregate: `collect` gives a row's value, `finish` the answer for the rows of a group."""
+
+    type: SqlType
+    collect: Fn
+    finish: Callable[[list[Any]], Any]
+    fails: bool = False
+
+
+class Dialect(ABC):
+    """The semantics of one DBMS. Subclasses add handlers and override what differs."""
+
+    name: ClassVar[str]
+    handlers: ClassVar[Mapping[type[exp.Expression], Handler]]
+    functions: ClassVar[Mapping[str, Handler]] = {}
+    nulls_first: ClassVar[bool] = True
+    """NULLs come first in an ascending order."""
+
+    folds_constants: ClassVar[bool] = False
+    """Errors in constant expressions are raised before any row is read."""
+
+    pairwise_between: ClassVar[bool] = True
+    empty_select_clause: ClassVar[bool] = False
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        self.settings = settings or Settings()
+
+    @abstractmethod
+    def column_type(self, column: Column) -> SqlType:
+        """The static type of a stored column; `Unknown` for types that are not modelled."""
+
+    @abstractmethod
+    def truth(self, code: Code) -> Fn:
+        """A condition as True, False or None."""
+
+    @abstractmethod
+    def logical(self, fn: Fn, *codes: Code) -> Code:
+        """A condition over operands as a value of the DBMS's own type."""
+
+    @abstractmethod
+    def comparables(self, compiler: "Compiler", codes: Sequence[Code], *, ordering: bool) -> list[Code]:
+        """Operands converted so that Python compares their values as the DBMS does."""
+
+    @abstractmethod
+    def unify(self, compiler: "Compiler", codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+        """The common type of the branches of a CASE or the sides of a UNION, and the branches in it."""
+
+    @abstractmethod
+    def key(self, type_: SqlType, *, ordering: bool) -> Convert:
+        """Values of a type to keys that are equal (and ordered) as the DBMS groups (and sorts) them."""
+
+    @abstractmethod
+    def output(self, type_: SqlType) -> Convert | None:
+        """What the client is sent for a value; None if that is the value itself."""
+
+    @abstractmethod
+    def aggregate(self, compiler: "Compiler", node: exp.Expression) -> Aggregate:
+        """A compiled aggregate function."""
+
+    @abstractmethod
+    def store(self, compiler: "Compiler", column: Column, code: Code) -> Fn:
+        """The value that a column holds after the assignment, or an `EvaluationError`."""
+
+    def derived(self, type_: SqlType) -> SqlType:
+        """The type of a column of a derived table whose expression had this type."""
+        return type_
+
+    def fold_name(self, identifier: exp.Identifier) -> str:
+        """A column name as the DBMS compares it."""
+        return str(identifier.this).lower()
+
+    def fold_table(self, identifier: exp.Identifier) -> str:
+        """A table name or alias as the DBMS compares it."""
+        return str(identifier.this)

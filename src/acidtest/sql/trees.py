@@ -1,0 +1,25 @@
+"""SQL text to sqlglot trees, once per text: the solver asks for the same statements again and again."""
+
+from functools import lru_cache
+
+import sqlglot
+from sqlglot import exp
+from sqlglot.errors import SqlglotError
+
+# MariaDB and TiDB speak MySQL's grammar as far as sqlglot knows it.
+_GRAMMARS = {"mariadb": "mysql", "tidb": "mysql", "seekdb": "mysql", "postgresql": "postgres"}
+
+
+@lru_cache(maxsize=16384)
+def parse(sql: str, dialect: str) -> exp.Expression | None:
+    """The tree of one statement, shared between callers (copy it before editing), or None.
+
+    None means that sqlglot cannot read it, reads more than one statement, or only skims it as a command.
+    """
+    try:
+        trees = sqlglot.parse(sql, read=_GRAMMARS.get(dialect, dialect))
+    except (SqlglotError, RecursionError):
+        return None
+    if len(trees) != 1 or trees[0] is None or isinstance(trees[0], exp.Command):
+        return None
+    return trees[0]

@@ -1,0 +1,383 @@
+"""DuckDB: one file, a connection per session, optimistic snapshot isolation.
+
+Nothing waits here: who writes second fails at once, or at COMMIT. DuckDB is the one DBMS that gives no error
+codes, so errors are told apart by exception class and, where a class covers several, by the message.
+A transaction's snapshot is taken when it first touches the database, not at BEGIN (measured).
+"""
+
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from acidtest.errors import TargetFailedError, UsageError
+from acidtest.model import (
+    Affected,
+    Column,
+    ErrorKind,
+    Failed,
+    Index,
+    Level,
+    Row,
+    Rows,
+    Schema,
+    Table,
+    TransactionState,
+    Undone,
+    Value,
+)
+from acidtest.sql import StatementKind, kind_of
+from acidtest.targets.inprocess import STATEMENT_LIMIT_S, Deadline, InProcessSession, InProcessTarget
+from acidtest.targets.sqltext import quote
+
+PRIVATE_SCHEMA = "acidtest_private"
+"""Where everything happens; that it exists marks the file as ours."""
+
+# Exception class -> (part of the message, kind); the first that fits, and an empty part fits always.
+KINDS: dict[str, tuple[tuple[str, ErrorKind], ...]] = {
+    "ParserException": (("", ErrorKind.SYNTAX),),
+    "SyntaxException": (("", ErrorKind.SYNTAX),),
+    "BinderException": (
+        ("not found", ErrorKind.NO_SUCH_OBJECT),
+        ("does not exist", ErrorKind.NO_SUCH_OBJECT),
+        ("does not have a column", ErrorKind.NO_SUCH_OBJECT),
+        ("No function matches", ErrorKind.NO_SUCH_OBJECT),
+        ("", ErrorKind.SYNTAX),
+    ),
+    "CatalogException": (
+        ("already exists", ErrorKind.OBJECT_EXISTS),
+        ("", ErrorKind.NO_SUCH_OBJECT),
+    ),
+    "DependencyException": (("", ErrorKind.CONSTRAINT),),
+    "ConstraintException": (
+        ("NOT NULL", ErrorKind.NOT_NULL),
+        ("CHECK", ErrorKind.CHECK),
+        ("foreign key", ErrorKind.FOREIGN_KEY),
+        ("uplicate key", ErrorKind.DUPLICATE_KEY),
+        ("", ErrorKind.CONSTRAINT),
+    ),
+    "TransactionException": (
+        ("transaction is aborted", ErrorKind.TRANSACTION_STATE),
+        ("transaction is active", ErrorKind.TRANSACTION_STATE),
+        ("within a transaction", ErrorKind.TRANSACTION_STATE),
+        ("read-only mode", ErrorKind.READ_ONLY),
+        ("foreign key", ErrorKind.FOREIGN_KEY),
+        ("duplicate key", ErrorKind.DUPLICATE_KEY),
+        ("altered", ErrorKind.SCHEMA_CHANGED),
+        ("dropped", ErrorKind.SCHEMA_CHANGED),
+        ("onflict", ErrorKind.WRITE_CONFLICT),
+        ("", ErrorKind.OTHER),
+    ),
+    "ConversionException": (
+        ("out of range", ErrorKind.OUT_OF_RANGE),
+        ("", ErrorKind.BAD_VALUE),
+    ),
+    "OutOfRangeException": (
+        ("ivision by zero", ErrorKind.DIVISION_BY_ZERO),
+        ("", ErrorKind.OUT_OF_RANGE),
+    ),
+    "SequenceException": (("", ErrorKind.OUT_OF_RANGE),),
+    "InvalidInputException": (("read-only", ErrorKind.READ_ONLY), ("", ErrorKind.BAD_VALUE)),
+    "InvalidTypeException": (("", ErrorKind.BAD_VALUE),),
+    "TypeMismatchException": (("", ErrorKind.BAD_VALUE),),
+    "NotImplementedException": (("", ErrorKind.UNSUPPORTED),),
+    "PermissionException": (("", ErrorKind.ACCESS),),
+    "InterruptException": (("", ErrorKind.CANCELLED),),
+    "OutOfMemoryException": (("", ErrorKind.RESOURCES),),
+    "ResourceInUseException": (("", ErrorKind.RESOURCES),),
+    "ConnectionException": (("", ErrorKind.CONNECTION_LOST),),
+    "IOException": (("", ErrorKind.INTERNAL),),
+    "SerializationException": (("", ErrorKind.INTERNAL),),
+    "InternalException": (("", ErrorKind.INTERNAL),),
+    "FatalException": (("", ErrorKind.INTERNAL),),
+}
+
+ENDS_SESSION = frozenset({"ConnectionException", "FatalException"})
+"""After these the database takes no more statements until it is opened anew."""
+
+_ENDS_TRANSACTION = (StatementKind.COMMIT, StatementKind.ROLLBACK)
+_PLAIN = (int, str, bytes, bool, type(None))
+
+
+def classify(class_name: str, message: str) -> ErrorKind:
+    """The kind of an error from its exception class and message."""
+    return next((kind for part, kind in KINDS.get(class_name, ()) if part in message), ErrorKind.OTHER)
+
+
+def load_driver() -> ModuleType:
+    """The duckdb module, imported only when it is needed."""
+    try:
+        import duckdb  # noqa: PLC0415
+    except ImportError:
+        raise UsageError("DuckDB is not installed; run: pip install 'acidtest[duckdb]'") from None
+    return duckdb
+
+
+class Watchdog:
+    """A thread that interrupts a statement which runs over its limit; it looks a few times per limit."""
+
+    def __init__(self, limit_s: float) -> None:
+        self._deadline = Deadline(limit_s)
+        self._running: Any = None
+        self._lock = threading.Lock()
+        self._stop = threading.Event()
+        self._thread = threading.Thread(target=self._look, name="acidtest-duckdb-watchdog", daemon=True)
+        self._thread.start()
+
+    @contextmanager
+    def over(self, connection: Any) -> Iterator[None]:
+        """Watch over the statement that runs on the connection in this block."""
+        with self._deadline:
+            with self._lock:
+                self._running = connection
+            try:
+                yield
+            finally:
+                with self._lock:  # so that no late interrupt can hit the next statement
+                    self._running = None
+
+    def _look(self) -> None:
+        while not self._stop.wait(self._deadline.limit_s / 8):
+            with self._lock:
+                if self._running is not None and self._deadline.passed():
+                    self._running.interrupt()
+
+    def end(self) -> None:
+        """Stop the thread."""
+        self._stop.set()
+        self._thread.join()
+
+
+class DuckDBSession(InProcessSession):
+    """One connection to the open database."""
+
+    def __init__(self, driver: ModuleType, database: Any, watchdog: Watchdog) -> None:
+        super().__init__()
+        self._driver = driver
+        self._database = database
+        self._watchdog = watchdog
+        self._connection = self._connect()
+
+    def _connect(self) -> Any:
+        try:
+            connection = self._database.cursor()
+            connection.execute(f"USE {PRIVATE_SCHEMA}")
+        except self._driver.Error as error:
+            raise TargetFailedError(f"the DuckDB database takes no more connections: {error}") from None
+        return connection
+
+    def _run(self, sql: str) -> Rows | Affected | Failed:
+        before, kind = self.transaction, kind_of(sql)
+        try:
+            with self._watchdog.over(self._connection):
+                outcome = self._result(sql)
+        except self._driver.Error as error:
+            return self._failure(error, before, kind)
+        if kind is StatementKind.BEGIN:
+            self.transaction = TransactionState.OPEN
+        elif kind in _ENDS_TRANSACTION:
+            self.transaction = TransactionState.NONE
+            if kind is StatementKind.COMMIT and before is TransactionState.FAILED:
+                # DuckDB says nothing, but all work is gone (measured on 2.0).
+                message = "COMMIT of a transaction that had failed; it was rolled back"
+                return Failed(
+                    ErrorKind.TRANSACTION_STATE, "TransactionException", message, Undone.TRANSACTION
+                )
+        return outcome
+
+    def _result(self, sql: str) -> Rows | Affected:
+        statements = self._connection.extract_statements(sql)
+        if not statements:
+            return Affected(0)
+        self._connection.execute(sql)
+        description = self._connection.description
+        rows = self._connection.fetchall() if description else []
+        names = [column[0] for column in description or ()]
+        changes = self._driver.ExpectedResultType.CHANGED_ROWS in statements[-1].expected_result_type
+        if changes and names == ["Count"]:
+            return Affected(rows[0][0] if rows else 0)
+        if not description or (names == ["Success"] and not rows):
+            return Affected(0)
+        return Rows(tuple(names), tuple(_plain(row) for row in rows))
+
+    def _failure(self, error: Exception, before: TransactionState, statement: StatementKind) -> Failed:
+        name, message = type(error).__name__, str(error)
+        kind = classify(name, message)
+        if name in ENDS_SESSION:
+            self.close()
+            return Failed(kind, name, message, Undone.CONNECTION)
+        if before is not TransactionState.NONE:
+            self.transaction = self._ask_state(statement in (*_ENDS_TRANSACTION, StatementKind.OTHER))
+        return Failed(kind, name, message, self._undone(before))
+
+    def _undone(self, before: TransactionState) -> Undone:
+        if before is TransactionState.FAILED:
+            return Undone.NOTHING
+        if before is TransactionState.OPEN and self.transaction is not TransactionState.OPEN:
+            return Undone.TRANSACTION
+        return Undone.STATEMENT
+
+    def _ask_state(self, may_have_ended: bool) -> TransactionState:
+        """Where the transaction stands after an error. Asked without touching the database if it can be,
+        because a look into it would fix the snapshot of a transaction that has not begun to read."""
+        try:
+            self._connection.execute("SELECT 1")
+            if may_have_ended and self._transaction_id() != self._transaction_id():
+                return TransactionState.NONE
+        except self._driver.Error:
+            return TransactionState.FAILED
+        return TransactionState.OPEN
+
+    def _transaction_id(self) -> int:
+        """The same twice within a transaction, never the same outside of one."""
+        return int(self._connection.execute("SELECT txid_current()").fetchone()[0])
+
+    def renew(self) -> None:
+        self._connection.close()
+        self._connection = self._connect()
+        self.transaction = TransactionState.NONE
+
+    def close(self) -> None:
+        self.alive = False
+        self.transaction = TransactionState.NONE
+        with suppress(self._driver.Error):  # closing never fails, whatever became of the database
+            self._connection.close()
+
+
+class DuckDBTarget(InProcessTarget):
+    """One database file, opened once; sessions are connections within this process."""
+
+    dbms = "duckdb"
+    levels = (Level.SNAPSHOT,)
+    default_level = Level.SNAPSHOT
+    dialect = "duckdb"
+
+    def __init__(self, path: Path | None, label: str, limit_s: float = STATEMENT_LIMIT_S) -> None:
+        self._driver = load_driver()
+        self.version = self._driver.__version__
+        self._database: Any = None
+        self._watchdog = Watchdog(limit_s)
+        try:
+            super().__init__(path, label, limit_s)
+        except BaseException:
+            self._watchdog.end()
+            raise
+
+    def _is_marked(self, path: Path) -> bool:
+        query = f"SELECT count(*) FROM duckdb_schemas() WHERE schema_name = '{PRIVATE_SCHEMA}'"
+        try:
+            with self._driver.connect(str(path), read_only=True) as connection:
+                return bool(connection.execute(query).fetchone()[0])
+        except self._driver.Error:
+            return False
+
+    def _create(self) -> None:
+        self._close_database()
+        self._file.remove()
+        try:
+            self._database = self._driver.connect(str(self._file.path))
+            self._database.execute(f"CREATE SCHEMA {PRIVATE_SCHEMA}")
+        except self._driver.Error as error:
+            raise UsageError(f"{self.label}: cannot create {self._file.path}: {error}") from None
+        self._control = self._connect()
+
+    def _connect(self) -> DuckDBSession:
+        return DuckDBSession(self._driver, self._database, self._watchdog)
+
+    def close(self) -> None:
+        self._watchdog.end()
+        self._close_sessions()
+        self._close_database()
+        super().close()
+
+    def _close_database(self) -> None:
+        if self._database is not None:
+            with suppress(self._driver.Error):  # a damaged database need not close well
+                self._database.close()
+
+    def _empty(self) -> None:
+        others = self._ask(
+            "SELECT schema_name FROM duckdb_schemas() WHERE database_name = current_database()"
+            " AND NOT internal AND schema_name <> 'main'"
+        )
+        for (name,) in others.rows:
+            self._demand(f"DROP SCHEMA {quote(str(name))} CASCADE")
+        self._demand(f"CREATE SCHEMA {PRIVATE_SCHEMA}")
+        self._demand(f"USE {PRIVATE_SCHEMA}")  # dropping a schema takes it out of the session's search path
+
+    def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        # A table refers only to older ones, and names come in no such order: delete the newest first.
+        for table in self._newest_first(tables):
+            self._demand(f"DELETE FROM {quote(table)}")
+        for statement in statements:
+            self._demand(statement)
+
+    def _newest_first(self, tables: Iterable[str]) -> list[str]:
+        listed = self._ask(
+            f"SELECT table_name FROM duckdb_tables() WHERE schema_name = '{PRIVATE_SCHEMA}'"
+            " ORDER BY table_oid DESC"
+        )
+        wanted = set(tables)
+        return [str(name) for (name,) in listed.rows if name in wanted]
+
+    def schema(self) -> Schema:
+        where = f"WHERE schema_name = '{PRIVATE_SCHEMA}'"
+        tables = self._ask(f"SELECT table_name FROM duckdb_tables() {where} ORDER BY table_name").rows
+        columns = self._ask(
+            "SELECT table_name, column_name, data_type, is_nullable, column_default, is_generated"
+            f" FROM duckdb_columns() {where} ORDER BY table_name, column_index"
+        ).rows
+        indexes = [*self._key_indexes(where), *self._named_indexes(where)]
+        return Schema(
+            tuple(
+                Table(
+                    str(table),
+                    tuple(_column(row) for row in columns if row[0] == table),
+                    tuple(index for owner, index in indexes if owner == table),
+                )
+                for (table,) in tables
+            )
+        )
+
+    def _key_indexes(self, where: str) -> Iterator[tuple[str, Index]]:
+        rows = self._ask(
+            "SELECT table_name, constraint_type, array_to_string(constraint_column_names, ',')"
+            f" FROM duckdb_constraints() {where} AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
+            " ORDER BY table_name, constraint_index"
+        ).rows
+        for table, kind, names in rows:
+            columns = tuple(str(names).split(","))
+            primary = kind == "PRIMARY KEY"
+            suffix = "pkey" if primary else f"{'_'.join(columns)}_key"
+            yield str(table), Index(f"{table!s}_{suffix}", columns, unique=True, primary=primary)
+
+    def _named_indexes(self, where: str) -> Iterator[tuple[str, Index]]:
+        rows = self._ask(
+            f"SELECT table_name, index_name, expressions, is_unique FROM duckdb_indexes() {where}"
+            " ORDER BY table_name, index_name"
+        ).rows
+        for table, name, expressions, unique in rows:
+            columns = tuple(part.strip().strip("'\"") for part in str(expressions).strip("[]").split(","))
+            yield str(table), Index(str(name), columns, bool(unique))
+
+
+def _column(row: Row) -> Column:
+    _, name, type_, nullable, default, generated = row
+    text = None if default is None else str(default)
+    counts = text is not None and "nextval" in text
+    return Column(
+        str(name), str(type_), bool(nullable), text, generated=bool(generated), auto_increment=counts
+    )
+
+
+def _plain(row: Iterable[Any]) -> Row:
+    return tuple(value if type(value) in _PLAIN else _value(value) for value in row)
+
+
+def _value(value: Any) -> Value:
+    """Dates and numbers stay; nested and unusual types become text, and so does NaN, to equal itself."""
+    if value != value:  # noqa: PLR0124
+        return "NaN"
+    return value if isinstance(value, Value) else str(value)

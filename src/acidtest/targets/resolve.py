@@ -1,0 +1,128 @@
+"""From what the user wrote (`mariadb@10.11`, `sqlite`, `mysql://root@127.0.0.1:3306/`) to an open target.
+
+One line per DBMS; drivers are imported when their target is opened.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+from typing import cast
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+
+from acidtest import servers
+from acidtest.errors import UsageError
+from acidtest.servers import Endpoint
+from acidtest.targets.base import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Dbms:
+    """Where the target class of a DBMS is, and how its address is written."""
+
+    target: str  # module:class
+    schemes: tuple[str, ...]
+    port: int | None = None  # None: in process, reached by a path
+    user: str = "root"
+    driver: str | None = None  # a module that an extra installs
+
+
+DBMSS = {
+    "postgres": Dbms("postgres:PostgresTarget", ("postgresql", "postgres"), 5432, "postgres"),
+    "mariadb": Dbms("mariadb:MariaDBTarget", ("mariadb",), 3306),
+    "mysql": Dbms("mysql:MySQLTarget", ("mysql",), 3306),
+    "seekdb": Dbms("seekdb:SeekDBTarget", ("seekdb",), 2881),
+    "sqlite": Dbms("sqlite:SQLiteTarget", ("sqlite",)),
+    "duckdb": Dbms("duckdb:DuckDBTarget", ("duckdb",), driver="duckdb"),
+}
+
+
+def open_target(spec: str) -> Target:
+    """The target of that name, version or address, with a private database in it.
+
+    A server named by version is started for it, and stopped when the target is closed.
+    """
+    name, address = check_spec(spec)
+    dbms = DBMSS[name]
+    if address is not None:
+        return _open_at(dbms, name, address)
+    if dbms.port is None:
+        return _make(dbms)(None, spec)
+    server = servers.start(spec)
+    try:
+        return _make(dbms)(server.endpoint, spec, server)
+    except BaseException:
+        server.stop()
+        raise
+
+
+def check_spec(spec: str) -> tuple[str, SplitResult | None]:
+    """The DBMS that a specification names, and its address if it is one; refuses what cannot be meant."""
+    if "://" in spec:
+        address = urlsplit(spec)
+        for name, dbms in DBMSS.items():
+            if address.scheme in dbms.schemes:
+                return name, address
+        schemes = ", ".join(f"{scheme}://" for dbms in DBMSS.values() for scheme in dbms.schemes)
+        raise UsageError(f"unknown kind of address {address.scheme}://; known are {schemes}")
+    name, at, _version = spec.partition("@")
+    if name not in DBMSS:
+        raise UsageError(
+            f"unknown target {spec!r}; known are {', '.join(DBMSS)}, each as NAME or NAME@VERSION"
+        )
+    if at and DBMSS[name].port is None:
+        raise UsageError(
+            f"{name} runs inside acidtest in the one version that is installed; write just {name!r}"
+        )
+    return name, None
+
+
+def known_specs() -> list[str]:
+    """What could be written for a target without asking the network: names, and versions installed."""
+    installed = [f"{one.dbms}@{one.version}" for one in servers.installed()]
+    return sorted({*DBMSS, *installed})
+
+
+def _open_at(dbms: Dbms, name: str, address: SplitResult) -> Target:
+    if dbms.port is None:
+        path = unquote(address.path)
+        if not path.strip("/"):
+            raise UsageError(f"{address.geturl()} names no file; write {name}:///path/to/file")
+        return _make(dbms)(Path(path), f"{name}://{path}")
+    endpoint = Endpoint(
+        dbms=name,
+        socket=(parse_qs(address.query).get("socket") or [None])[0],
+        host=address.hostname or "127.0.0.1",
+        port=_port(address, dbms.port),
+        user=unquote(address.username or dbms.user),
+        password=unquote(address.password or ""),
+        database=address.path.strip("/"),
+    )
+    # The label goes into reports, so the password stays out of it.
+    return _make(dbms)(endpoint, f"{address.scheme}://{endpoint.user}@{endpoint.host}:{endpoint.port}/", None)
+
+
+def _port(address: SplitResult, default: int) -> int:
+    try:
+        return address.port or default
+    except ValueError as error:
+        raise UsageError(
+            f"the port in {address.scheme}://{address.hostname}:... is not a number from 0 to 65535"
+        ) from error
+
+
+def _make(dbms: Dbms) -> Callable[..., Target]:
+    module, _, name = dbms.target.partition(":")
+    return cast(Callable[..., Target], getattr(import_module(f"acidtest.targets.{module}"), name))
+
+
+def available_specs() -> list[str]:
+    """Targets that can be opened without installing anything but the embedded PostgreSQL."""
+    in_process = [name for name, dbms in DBMSS.items() if dbms.port is None and _driver_is_there(dbms)]
+    others = [spec for spec in known_specs() if "@" in spec and not spec.startswith("postgres@")]
+    return ["postgres", *in_process, *others]
+
+
+def _driver_is_there(dbms: Dbms) -> bool:
+    return dbms.driver is None or find_spec(dbms.driver) is not None

@@ -1,0 +1,273 @@
+"""SQLite: one file in WAL mode, a connection per session.
+
+Nothing waits here: with a busy time-out of 0 a lock that is taken is an error at once. A write in a
+transaction whose snapshot is no longer the newest fails with SQLITE_BUSY_SNAPSHOT; only running the whole
+transaction again helps, so that is a serialization failure, while SQLITE_BUSY is a lock that may come free
+(https://www.sqlite.org/rescode.html#busy_snapshot). Neither ends the transaction.
+"""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing, suppress
+from pathlib import Path
+
+from acidtest.errors import TargetFailedError, UsageError
+from acidtest.model import (
+    Affected,
+    Column,
+    ErrorKind,
+    Failed,
+    Index,
+    Level,
+    Row,
+    Rows,
+    Schema,
+    Table,
+    TransactionState,
+    Undone,
+)
+from acidtest.sql import StatementKind, kind_of
+from acidtest.targets.inprocess import Deadline, InProcessSession, InProcessTarget
+from acidtest.targets.sqltext import quote
+
+APPLICATION_ID = 0x41434944
+"""The mark in the file's header: ACID."""
+
+INSTRUCTIONS_BETWEEN_CHECKS = 20_000
+
+OBJECTS = r"sqlite_master WHERE name NOT LIKE 'sqlite\_%' ESCAPE '\'"
+
+# https://www.sqlite.org/rescode.html; an extended code is looked up first, then its low byte.
+KINDS = {
+    2: ErrorKind.INTERNAL,
+    3: ErrorKind.ACCESS,
+    4: ErrorKind.CANCELLED,
+    5: ErrorKind.LOCK_NOT_AVAILABLE,
+    517: ErrorKind.SERIALIZATION_FAILURE,  # BUSY_SNAPSHOT
+    6: ErrorKind.LOCK_NOT_AVAILABLE,
+    7: ErrorKind.RESOURCES,
+    8: ErrorKind.READ_ONLY,
+    1032: ErrorKind.CONNECTION_LOST,  # READONLY_DBMOVED: the file was taken away
+    9: ErrorKind.CANCELLED,
+    10: ErrorKind.CONNECTION_LOST,  # IOERR
+    11: ErrorKind.INTERNAL,  # CORRUPT
+    13: ErrorKind.RESOURCES,
+    14: ErrorKind.CONNECTION_LOST,  # CANTOPEN
+    17: ErrorKind.SCHEMA_CHANGED,
+    18: ErrorKind.RESOURCES,
+    19: ErrorKind.CONSTRAINT,
+    275: ErrorKind.CHECK,
+    787: ErrorKind.FOREIGN_KEY,
+    1299: ErrorKind.NOT_NULL,
+    1555: ErrorKind.DUPLICATE_KEY,  # PRIMARYKEY
+    2067: ErrorKind.DUPLICATE_KEY,  # UNIQUE
+    2579: ErrorKind.DUPLICATE_KEY,  # ROWID
+    3091: ErrorKind.BAD_VALUE,  # a STRICT table's DATATYPE
+    20: ErrorKind.BAD_VALUE,
+    21: ErrorKind.INTERNAL,
+    23: ErrorKind.ACCESS,
+    25: ErrorKind.OUT_OF_RANGE,
+    26: ErrorKind.INTERNAL,  # NOTADB
+}
+
+# SQLite has the one code 1 for all that it finds out while it prepares a statement; only the text tells more.
+KINDS_OF_CODE_1 = (
+    ("syntax error", ErrorKind.SYNTAX),
+    ("unrecognized token", ErrorKind.SYNTAX),
+    ("incomplete input", ErrorKind.SYNTAX),
+    ("no such savepoint", ErrorKind.TRANSACTION_STATE),
+    ("no such", ErrorKind.NO_SUCH_OBJECT),
+    ("has no column named", ErrorKind.NO_SUCH_OBJECT),
+    ("already exists", ErrorKind.OBJECT_EXISTS),
+    ("duplicate column name", ErrorKind.OBJECT_EXISTS),
+    ("transaction", ErrorKind.TRANSACTION_STATE),
+    ("integer overflow", ErrorKind.OUT_OF_RANGE),
+    ("values for", ErrorKind.SYNTAX),
+    ("wrong number of arguments", ErrorKind.SYNTAX),
+)
+
+
+def classify(error: sqlite3.Error | sqlite3.Warning) -> tuple[ErrorKind, str]:
+    """The kind and the extended result code of an error; the driver's own complaints have no code."""
+    code: int | None = getattr(error, "sqlite_errorcode", None)
+    if code is None:
+        return ErrorKind.UNSUPPORTED, ""
+    if code == 1:
+        text = str(error)
+        return next((kind for part, kind in KINDS_OF_CODE_1 if part in text), ErrorKind.OTHER), "1"
+    return KINDS.get(code) or KINDS.get(code & 0xFF, ErrorKind.OTHER), str(code)
+
+
+class SQLiteSession(InProcessSession):
+    """One connection to the file."""
+
+    def __init__(self, path: Path, limit_s: float) -> None:
+        super().__init__()
+        self._path = path
+        self._deadline = Deadline(limit_s)
+        self._connection = self._connect()
+
+    def _connect(self) -> sqlite3.Connection:
+        address = f"{self._path.as_uri()}?mode=rw"
+        try:
+            connection = sqlite3.connect(address, uri=True, isolation_level=None, timeout=0)
+            connection.text_factory = _text_or_bytes
+            connection.set_progress_handler(self._deadline.passed, INSTRUCTIONS_BETWEEN_CHECKS)
+            marked = _has_mark(connection)
+            connection.execute("PRAGMA synchronous = OFF")
+            connection.execute("PRAGMA foreign_keys = ON")
+        except sqlite3.Error as error:
+            raise TargetFailedError(f"the SQLite file {self._path} cannot be opened: {error}") from None
+        if not marked:
+            connection.close()
+            raise TargetFailedError(f"the SQLite file {self._path} is no longer the one that acidtest made")
+        return connection
+
+    def _run(self, sql: str) -> Rows | Affected | Failed:
+        before = self.transaction
+        try:
+            with self._deadline:
+                outcome = self._result(sql)
+        except (sqlite3.Error, sqlite3.Warning) as error:
+            return self._failure(error, before, kind_of(sql))
+        self.transaction = self._state()
+        return outcome
+
+    def _result(self, sql: str) -> Rows | Affected:
+        cursor = self._connection.execute(sql)
+        try:
+            if cursor.description:
+                rows = tuple(cursor.fetchall())
+                return Rows(tuple(column[0] for column in cursor.description), rows)
+            if cursor.rowcount < 0 and kind_of(sql) is StatementKind.WRITE:
+                # The driver counts only what begins with INSERT, UPDATE, DELETE or REPLACE, not with WITH.
+                return Affected(self._connection.execute("SELECT changes()").fetchone()[0])
+            return Affected(max(cursor.rowcount, 0))
+        finally:
+            cursor.close()
+
+    def _failure(
+        self, error: sqlite3.Error | sqlite3.Warning, before: TransactionState, statement: StatementKind
+    ) -> Failed:
+        kind, code = classify(error)
+        if kind is ErrorKind.CONNECTION_LOST:
+            self.close()
+            return Failed(kind, code, str(error), Undone.CONNECTION)
+        self.transaction = self._state()
+        if before is TransactionState.OPEN and self.transaction is TransactionState.NONE:
+            undone = Undone.TRANSACTION
+        elif statement is StatementKind.COMMIT:
+            undone = Undone.NOTHING  # the transaction is still open, and COMMIT can be tried again
+        else:
+            undone = Undone.STATEMENT
+        return Failed(kind, code, str(error), undone)
+
+    def _state(self) -> TransactionState:
+        return TransactionState.OPEN if self._connection.in_transaction else TransactionState.NONE
+
+    def renew(self) -> None:
+        self._connection.close()
+        self._connection = self._connect()
+        self.transaction = TransactionState.NONE
+
+    def close(self) -> None:
+        self.alive = False
+        self.transaction = TransactionState.NONE
+        with suppress(sqlite3.Error):  # closing never fails, whatever became of the file
+            self._connection.close()
+
+
+class SQLiteTarget(InProcessTarget):
+    """A file in WAL mode."""
+
+    dbms = "sqlite"
+    levels = (Level.SERIALIZABLE,)
+    default_level = Level.SERIALIZABLE
+    dialect = "sqlite"
+    version = sqlite3.sqlite_version
+
+    def _is_marked(self, path: Path) -> bool:
+        try:
+            with closing(sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True)) as connection:
+                return _has_mark(connection)
+        except sqlite3.Error:
+            return False
+
+    def _create(self) -> None:
+        self._file.remove()
+        try:
+            with closing(sqlite3.connect(self._file.path, isolation_level=None)) as connection:
+                connection.execute("PRAGMA journal_mode = WAL")
+                connection.execute(f"PRAGMA application_id = {APPLICATION_ID}")
+        except sqlite3.Error as error:
+            raise UsageError(f"{self.label}: cannot create {self._file.path}: {error}") from None
+        self._control = self._connect()
+
+    def _connect(self) -> SQLiteSession:
+        return SQLiteSession(self._file.path, self._limit_s)
+
+    def _empty(self) -> None:
+        objects = self._ask(
+            f"SELECT type, name FROM {OBJECTS} AND type IN ('table', 'view') ORDER BY type DESC"
+        )
+        drops = [f"DROP {kind} {quote(str(name))}" for kind, name in objects.rows if isinstance(kind, str)]
+        if drops:
+            self._without_foreign_keys(drops)
+
+    def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        self._without_foreign_keys([f"DELETE FROM {quote(table)}" for table in tables])
+        for statement in statements:
+            self._demand(statement)
+
+    def _without_foreign_keys(self, statements: Sequence[str]) -> None:
+        """Run statements in one transaction whose order the foreign keys must not mind."""
+        self._demand("PRAGMA foreign_keys = OFF")
+        for statement in ("BEGIN IMMEDIATE", *statements, "COMMIT", "PRAGMA foreign_keys = ON"):
+            self._demand(statement)
+
+    def schema(self) -> Schema:
+        tables = self._ask(f"SELECT name, sql FROM {OBJECTS} AND type = 'table' ORDER BY name").rows
+        return Schema(tuple(self._table(str(name), str(sql)) for name, sql in tables))
+
+    def _table(self, name: str, sql: str) -> Table:
+        columns = self._ask(f"PRAGMA table_xinfo({quote(name)})").rows
+        indexes = [self._index(row) for row in self._ask(f"PRAGMA index_list({quote(name)})").rows]
+        key = [(position, str(column)) for _, column, _, _, _, position, _ in columns if position]
+        is_rowid = bool(key) and not any(index.primary for index in indexes)
+        if is_rowid:  # an INTEGER PRIMARY KEY is the row's own number and has no index
+            indexes.append(Index("rowid", tuple(column for _, column in key), unique=True, primary=True))
+        counts = "AUTOINCREMENT" in sql.upper()
+        return Table(
+            name,
+            tuple(
+                Column(
+                    name=str(column),
+                    type=str(type_),
+                    nullable=not (not_null or (position and is_rowid)),
+                    default=None if default is None else str(default),
+                    generated=hidden in (2, 3),
+                    auto_increment=bool(position and counts),
+                )
+                for _, column, type_, not_null, default, position, hidden in columns
+            ),
+            tuple(sorted(indexes, key=lambda index: index.name)),
+        )
+
+    def _index(self, listed: Row) -> Index:
+        _, name, unique, origin, *_ = listed
+        columns = self._ask(f"PRAGMA index_info({quote(str(name))})").rows
+        return Index(
+            str(name), tuple(str(row[2] or "expression") for row in columns), bool(unique), origin == "pk"
+        )
+
+
+def _has_mark(connection: sqlite3.Connection) -> bool:
+    return bool(connection.execute("PRAGMA application_id").fetchone()[0] == APPLICATION_ID)
+
+
+def _text_or_bytes(raw: bytes) -> str | bytes:
+    """Text need not be valid UTF-8 in SQLite; what is not stays as it is."""
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return raw

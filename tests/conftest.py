@@ -1,0 +1,37 @@
+"""Options and markers that all tests share: which targets, and which servers must be there."""
+
+import os
+
+import pytest
+
+from acidtest import servers
+
+PROVIDE = os.environ.get("ACIDTEST_PROVIDE") == "1"
+"""With ACIDTEST_PROVIDE=1 a missing server is installed instead of skipped over; `make test` sets it."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption(
+        "--target",
+        action="append",
+        default=[],
+        metavar="SPEC",
+        help="run the conformance suite on these targets only (may be repeated)",
+    )
+
+
+def provide(spec: str) -> None:
+    """Make sure that a server can be started, or skip the test and say how to get it."""
+    if servers.is_installed(spec):
+        return
+    if PROVIDE:
+        servers.install(spec)
+        return
+    pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
+
+
+@pytest.fixture(autouse=True)
+def _servers_of_markers(request: pytest.FixtureRequest) -> None:
+    for marker in request.node.iter_markers("live"):
+        for spec in marker.args:
+            provide(spec)

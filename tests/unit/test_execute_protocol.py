@@ -1,0 +1,310 @@
+"""The protocol of a run, on a scripted target (tests/unit/scripted.py)."""
+
+from collections.abc import Callable
+
+import pytest
+
+from acidtest.execute import Executor, Limits
+from acidtest.model import (
+    Affected,
+    Blocked,
+    Case,
+    ErrorKind,
+    EventKind,
+    Failed,
+    History,
+    Omitted,
+    Overran,
+    Reply,
+    Statement,
+    Undone,
+    interleave,
+)
+from acidtest.targets import Waits
+from unit.scripted import NONE, OPEN, ScriptedSession, ScriptedTarget, error, ok
+
+
+def case_of(*steps: str, setup: tuple[str, ...] = ()) -> Case:
+    """`tx1 COMMIT` stands for the statement COMMIT of session tx1."""
+    pairs = [step.split(" ", 1) for step in steps]
+    transactions, schedule = interleave([(name, Statement(sql)) for name, sql in pairs], {})
+    return Case("case", tuple(map(Statement, setup)), transactions, schedule)
+
+
+def events(history: History) -> list[str]:
+    """Events as short words: `launched tx1 0`, with blockers and causes."""
+    return [
+        f"{e.kind} {e.session} {e.step}"
+        + (f" by {','.join(e.by)}" if e.by else "")
+        + (f" cause {e.cause}" if e.cause is not None else "")
+        for e in history.events
+    ]
+
+
+class Locks:
+    """One exclusive lock: UPDATE takes it or waits, COMMIT hands it to the next."""
+
+    def __init__(self) -> None:
+        self.holder: ScriptedSession | None = None
+        self.queue: list[ScriptedSession] = []
+        self.target = ScriptedTarget(self.launch, self.question)
+        self.released_answers_first = False
+
+    def launch(self, session: ScriptedSession, sql: str) -> None:
+        if sql == "UPDATE":
+            if self.holder in (None, session):
+                self.holder = session
+                session.answer(ok(1))
+            else:
+                self.queue.append(session)
+        elif sql == "COMMIT":
+            released = self.release(session)
+            replies: list[Callable[[], None]] = [lambda: session.answer(ok(0, NONE))]
+            if released is not None:
+                replies.append(lambda: released.answer(ok(1)))
+            for reply in reversed(replies) if self.released_answers_first else replies:
+                reply()
+        else:
+            session.answer(ok())
+
+    def release(self, session: ScriptedSession) -> ScriptedSession | None:
+        if self.holder is not session:
+            return None
+        self.holder = self.queue.pop(0) if self.queue else None
+        return self.holder
+
+    def question(self) -> Waits:
+        assert self.holder is not None
+        return {session: frozenset({self.holder}) for session in self.queue}
+
+
+def run(target: ScriptedTarget, case: Case, limits: Limits | None = None) -> History:
+    with Executor(target, limits) as executor:
+        return executor.run(case)
+
+
+def test_a_run_without_waits_asks_nothing() -> None:
+    target = ScriptedTarget(lambda session, sql: session.answer(ok(1)))
+    history = run(target, case_of("tx1 UPDATE", "tx2 UPDATE", "tx1 COMMIT"))
+    assert history.observed_order == (0, 1, 2)
+    assert target.questions == 0
+
+
+def test_an_engine_that_never_waits_needs_no_watch() -> None:
+    target = ScriptedTarget(lambda session, sql: session.answer(ok(1)), waits=False)
+    assert run(target, case_of("tx1 UPDATE", "tx2 UPDATE")).observed_order == (0, 1)
+
+
+def test_a_waiting_session_keeps_its_later_statements_until_it_is_resumed() -> None:
+    locks = Locks()
+    history = run(locks.target, case_of("tx1 UPDATE", "tx2 UPDATE", "tx2 COMMIT", "tx1 SELECT", "tx1 COMMIT"))
+    assert events(history) == [
+        "launched tx1 0",
+        "completed tx1 0",
+        "launched tx2 1",
+        "blocked tx2 1 by tx1",
+        "launched tx1 3",
+        "completed tx1 3",
+        "launched tx1 4",
+        "completed tx1 4",
+        "resumed tx2 1 cause 4",
+        "completed tx2 1",
+        "launched tx2 2",
+        "completed tx2 2",
+    ]
+    blocked = history.records[1]
+    assert (blocked.waited, blocked.blocked_by, blocked.resumed_by) == (True, ("tx1",), 4)
+
+
+def test_a_released_session_that_answers_before_the_commit_still_comes_after_it() -> None:
+    locks = Locks()
+    locks.released_answers_first = True
+    history = run(locks.target, case_of("tx1 UPDATE", "tx2 UPDATE", "tx1 COMMIT"))
+    assert history.observed_order == (0, 2, 1)
+    assert history.records[1].resumed_by == 2
+
+
+def test_three_sessions_resume_in_the_order_of_the_server() -> None:
+    locks = Locks()
+    history = run(
+        locks.target,
+        case_of("tx1 UPDATE", "tx3 UPDATE", "tx2 UPDATE", "tx1 COMMIT", "tx2 COMMIT", "tx3 COMMIT"),
+    )
+    assert history.observed_order == (0, 3, 1, 5, 2, 4)
+    assert history.records[2].blocked_by == ("tx1",)
+    assert history.records[2].resumed_by == 5, "tx2 was released by the COMMIT of tx3, which went first"
+
+
+def test_a_statement_that_waits_for_good_is_cancelled_and_its_successors_are_omitted() -> None:
+    locks = Locks()
+    history = run(locks.target, case_of("tx1 UPDATE", "tx2 UPDATE", "tx2 COMMIT"))
+    assert history.records[1].outcome == Blocked(("tx1",))
+    assert isinstance(history.records[2].outcome, Omitted)
+    assert locks.target.sessions[1].cancelled
+
+
+def test_a_visible_cycle_is_not_quiescence() -> None:
+    """The DBMS shows a cycle for a while, then chooses the first waiter as its victim."""
+    questions_with_cycle = 5
+    first: list[ScriptedSession] = []
+    launched: list[tuple[ScriptedSession, str]] = []
+
+    def launch(session: ScriptedSession, sql: str) -> None:
+        launched.append((session, sql))
+        if sql == "COMMIT":
+            session.answer(ok(0, NONE))
+        elif sql == "WAIT":
+            first.append(session)
+
+    def question() -> Waits:
+        nonlocal questions_with_cycle
+        if len(first) == 1:
+            return {first[0]: frozenset({target.sessions[1]})}
+        questions_with_cycle -= 1
+        if questions_with_cycle == 0:
+            first[0].answer(error(ErrorKind.DEADLOCK, Undone.TRANSACTION, NONE))
+            first[1].answer(ok(1))
+        return {first[0]: frozenset({first[1]}), first[1]: frozenset({first[0]})}
+
+    target = ScriptedTarget(launch, question)
+    case = case_of("tx1 BEGIN1", "tx1 WAIT", "tx2 WAIT", "tx2 COMMIT")
+    target.on_launch = lambda s, sql: s.answer(ok()) if sql == "BEGIN1" else launch(s, sql)
+    history = run(target, case)
+    assert [sql for _, sql in launched] == ["WAIT", "WAIT", "COMMIT"]
+    outcome = history.records[1].outcome
+    assert isinstance(outcome, Failed)
+    assert outcome.kind is ErrorKind.DEADLOCK
+    assert history.records[2].outcome == Affected(1)
+    assert history.records[1].resumed_by is None, "a victim is not resumed by anyone"
+    assert EventKind.ABORTED in {event.kind for event in history.events}
+
+
+def test_an_answer_from_before_the_last_change_is_not_believed() -> None:
+    """tx2 waits; a stale answer that still names it must not end the step after tx1's COMMIT."""
+    locks = Locks()
+    stale: list[Waits] = []
+
+    def question() -> Waits:
+        truth = locks.question() if locks.queue else {}
+        stale.append(truth)
+        return truth
+
+    locks.target.on_question = question
+    history = run(locks.target, case_of("tx1 UPDATE", "tx2 UPDATE", "tx1 COMMIT", "tx2 SELECT"))
+    assert history.observed_order == (0, 2, 1, 3)
+
+
+def test_waiters_without_known_blockers_are_confirmed() -> None:
+    waiting: list[ScriptedSession] = []
+
+    def launch(session: ScriptedSession, sql: str) -> None:
+        if sql == "WAIT":
+            waiting.append(session)
+        else:
+            session.answer(ok())
+
+    target = ScriptedTarget(launch, lambda: {session: frozenset() for session in waiting})
+    history = run(target, case_of("tx1 WAIT", "tx2 WAIT", "tx3 SELECT"))
+    assert history.records[0].waited
+    assert history.records[0].blocked_by == ()
+    assert history.observed_order == (2,)
+    assert target.questions >= 4
+
+
+def test_a_statement_over_the_limit_is_cancelled_and_ends_its_session() -> None:
+    target = ScriptedTarget(lambda s, sql: None if sql == "SPIN" else s.answer(ok()))
+    history = run(target, case_of("tx1 SPIN", "tx1 COMMIT", "tx2 SELECT"), Limits(0.05, 0.05))
+    assert history.records[0].outcome == Overran(0.05)
+    assert isinstance(history.records[1].outcome, Omitted)
+    assert history.records[2].outcome == Affected(0)
+
+
+def test_a_session_that_ignores_the_cancel_is_dropped_and_replaced() -> None:
+    target = ScriptedTarget(lambda s, sql: None if sql == "SPIN" else s.answer(ok()))
+    target.cancel_answers = False
+    with Executor(target, Limits(0.05, 0.05)) as executor:
+        executor.run(case_of("tx1 SPIN"))
+        assert not target.sessions[0].alive
+        assert executor.run(case_of("tx1 SELECT")).records[0].outcome == Affected(0)
+    assert len(target.sessions) == 2
+
+
+def test_a_lost_connection_omits_the_rest_of_its_session_only() -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "DIE" else ok()))
+    history = run(target, case_of("tx1 BEGIN", "tx1 DIE", "tx1 COMMIT", "tx2 SELECT"))
+    assert isinstance(history.records[2].outcome, Omitted)
+    assert history.records[3].outcome == Affected(0)
+    assert not history.server_died
+    assert "aborted tx1 1" in events(history)
+
+
+def test_a_server_that_dies_is_part_of_the_history_and_restarted_for_the_next_case() -> None:
+    def launch(session: ScriptedSession, sql: str) -> None:
+        if sql == "CRASH":
+            target.dead = True
+        lost: Reply = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+        session.answer(lost if target.dead else ok())
+
+    target = ScriptedTarget(launch)
+    with Executor(target) as executor:
+        history = executor.run(case_of("tx1 CRASH", "tx2 SELECT"))
+        assert history.server_died
+        assert history.final is None
+        again = executor.run(case_of("tx1 SELECT"))
+    assert target.restarted == 1
+    assert again.records[0].outcome == Affected(0)
+
+
+def test_sessions_are_cleaned_thoroughly_only_if_a_statement_may_leave_traces() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    run(target, case_of("tx1 UPDATE t SET a = 1", "tx2 SET @x = 1"))
+    assert [thorough for _, thorough in target.cleaned] == [False, True]
+
+
+def test_an_interrupt_leaves_no_session_behind() -> None:
+    def launch(session: ScriptedSession, sql: str) -> None:
+        raise KeyboardInterrupt
+
+    target = ScriptedTarget(launch)
+    with Executor(target) as executor:
+        with pytest.raises(KeyboardInterrupt):
+            executor.run(case_of("tx1 SELECT"))
+        assert not any(session.alive for session in target.sessions)
+
+
+def test_tables_are_refilled_while_the_schema_stays() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    one = case_of("tx1 SELECT", setup=("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (1)"))
+    two = case_of("tx1 SELECT", setup=("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (2)"))
+    other = case_of("tx1 SELECT", setup=("CREATE TABLE t (b INT)",))
+    ddl = case_of("tx1 ALTER TABLE t ADD b INT", setup=("CREATE TABLE t (a INT)", "INSERT INTO t VALUES (2)"))
+    with Executor(target) as executor:
+        for case, expected in [
+            (one, (1, 0)),
+            (two, (1, 1)),
+            (other, (2, 1)),
+            (one, (3, 1)),
+            (ddl, (3, 2)),
+            (one, (4, 2)),
+        ]:
+            executor.run(case)
+            assert (target.rebuilt, target.refilled) == expected
+        executor.run(one, fresh=True)
+        assert (target.rebuilt, target.refilled) == (5, 2)
+
+
+def test_a_counter_that_outlives_its_rows_forbids_refilling() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.auto_increment = True
+    case = case_of("tx1 SELECT", setup=("CREATE TABLE t (a INT AUTO_INCREMENT PRIMARY KEY)",))
+    with Executor(target) as executor:
+        executor.run(case)
+        executor.run(case)
+    assert (target.rebuilt, target.refilled) == (2, 0)
+
+
+def test_transaction_states_are_recorded() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok(0, NONE if sql == "COMMIT" else OPEN)))
+    history = run(target, case_of("tx1 BEGIN", "tx1 COMMIT"))
+    assert [(r.before, r.after) for r in history.records] == [(NONE, OPEN), (OPEN, NONE)]
