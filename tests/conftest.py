@@ -22,7 +22,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def provide(spec: str) -> None:
     """Make sure that a server can be started, or skip the test and say how to get it."""
-    if servers.is_installed(spec):
+    if servers.find_installed(spec) is not None:
         return
     if PROVIDE:
         servers.install(spec)

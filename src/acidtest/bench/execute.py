@@ -38,9 +38,7 @@ class ExecuteResult:
     blocked_noticed_ms: float | None
 
 
-def bench_execute(
-    target: Target, cases: int, on_kind: Callable[[str], None] = lambda kind: None
-) -> list[ExecuteResult]:
+def bench_execute(target: Target, cases: int, on_kind: Callable[[str], object]) -> list[ExecuteResult]:
     """Measure every kind of case on an open target, at its default level."""
     results = []
     for kind, case in bench_cases(waits=target.watch() is not None).items():

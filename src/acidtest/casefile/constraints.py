@@ -28,6 +28,11 @@ def runs_on(case: Case, dbms: str, version: str) -> bool:
     return not case.targets or any(satisfies(constraint, dbms, version) for constraint in case.targets)
 
 
+def describe_constraints(case: Case) -> str:
+    """The servers that the case is for, in words; empty if it is for any."""
+    return " or ".join(" ".join([target.dbms, *target.versions]) for target in case.targets)
+
+
 def _within(version: tuple[int, ...], bound: str) -> bool:
     match = BOUND.fullmatch(bound)
     if match is None:

@@ -22,6 +22,7 @@ from acidtest.sql.split import (
 )
 
 _SESSION_MARK = re.compile(r"/\*\s*([A-Za-z_][A-Za-z0-9_]*)\s*\*/")
+_ESCAPED_QUOTE = re.compile(r"\\['\"]")
 
 
 def load_case(path: Path) -> Case:
@@ -147,7 +148,8 @@ class _BodyReader:
             sql = self._statement(first, first.start)
             self._body.steps.append((mark[1], Statement(sql)))
         elif starts_statement(token) or token.kind is TokenKind.SEMICOLON:
-            raise self._source.error(token.start, "`/* session */` before the statement")
+            expected = f"`/* session */` before the statement{self._backslash_hint()}"
+            raise self._source.error(token.start, expected)
 
     def _next_solid(self, mark: Token) -> Token:
         """The first token of the statement behind a session's mark."""
@@ -184,14 +186,18 @@ class _BodyReader:
         ):
             raise self._source.error(token.start, "`;` at the end of the statement")
 
+    def _backslash_hint(self) -> str:
+        """What to try where a backslash before a quote may have been meant to escape it."""
+        if self._rules is MYSQL or not _ESCAPED_QUOTE.search(self._source.text):
+            return ""
+        return " (backslash escapes need `-- target:` lines of the MySQL family only)"
+
     def _checked(self, stream: Iterator[Token]) -> Iterator[Token]:
         """The tokens, with what is never closed as an error at the place where it opens."""
         try:
             yield from stream
         except UnterminatedError as problem:
-            expected = f"`{problem.closing}` to close {problem.what}"
-            if self._rules is not MYSQL and problem.what == "the string" and "\\" in self._source.text:
-                expected += " (backslash escapes need a `-- target:` of the MySQL family)"
+            expected = f"`{problem.closing}` to close {problem.what}{self._backslash_hint()}"
             found = f"only {self._source.quote(problem.offset)}"
             raise self._source.error(problem.offset, expected, found) from None
 

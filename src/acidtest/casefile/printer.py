@@ -8,7 +8,7 @@ from acidtest.casefile.expectations import format_expectation
 from acidtest.casefile.parser import parse_case
 from acidtest.errors import UsageError
 from acidtest.model import Case, Level, Step, Transaction
-from acidtest.sql.split import RULES, Rules, TokenKind, UnterminatedError, rules_for, tokens
+from acidtest.sql.split import RULES, STANDARD, Rules, TokenKind, UnterminatedError, rules_for, tokens
 
 _LINE_LENGTH_MAX = 100
 _EXPECT_COLUMN = 40
@@ -18,10 +18,10 @@ def print_case(case: Case) -> str:
     """The case as the text of a case file; a ValueError says why it cannot be written as one."""
     _refuse_unwritable(case)
     rules = rules_for(target.dbms for target in case.targets)
-    lines = [*_front(case)]
+    lines = [*front_lines(case)]
     if case.setup:
         lines.append("-- setup")
-        lines.extend(_terminated(statement.sql, rules) for statement in case.setup)
+        lines.extend(terminated(statement.sql, rules) for statement in case.setup)
     lines.append("-- schedule")
     width = max(len(name) for name in case.schedule)
     for step in case.steps:
@@ -47,7 +47,8 @@ def _refuse_unwritable(case: Case) -> None:
         raise ValueError(f"the unknown target {unknown[0]!r} cannot be written")
 
 
-def _front(case: Case) -> Iterator[str]:
+def front_lines(case: Case) -> Iterator[str]:
+    """The front block of a case file."""
     yield f"-- id: {case.id}"
     if case.title:
         yield f"-- title: {case.title}"
@@ -71,7 +72,7 @@ def _levels(transactions: tuple[Transaction, ...]) -> Iterator[str]:
 
 def _step_lines(step: Step, width: int, rules: Rules) -> Iterator[str]:
     mark = f"/* {step.session} */".ljust(width + len("/*  */"))
-    statement = f"{mark} {_terminated(step.sql, rules)}"
+    statement = f"{mark} {terminated(step.sql, rules)}"
     expectations = list(map(format_expectation, step.statement.expect))
     if len(expectations) == 1:
         # Only the last line of a statement counts for the place of what follows it.
@@ -84,7 +85,7 @@ def _step_lines(step: Step, width: int, rules: Rules) -> Iterator[str]:
     yield from expectations
 
 
-def _terminated(sql: str, rules: Rules) -> str:
+def terminated(sql: str, rules: Rules = STANDARD) -> str:
     """The statement with its semicolon, on a line of its own where a comment would swallow it."""
     try:
         last = list(tokens(sql, rules))[-1:]

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from acidtest.bench.execute import ExecuteResult, bench_execute
 from acidtest.cli.options import complete_target
-from acidtest.targets.resolve import check_spec, available_specs, open_target
+from acidtest.targets.resolve import available_specs, check_spec, open_target
 
 FORMAT = "acidtest-bench/1"
 

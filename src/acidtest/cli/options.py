@@ -1,11 +1,12 @@
 """Options that several commands share."""
 
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import click
 
-from acidtest.errors import UsageError
+from acidtest import corpus
 from acidtest.model import Level
 from acidtest.targets import Target
 from acidtest.targets.resolve import known_specs
@@ -27,8 +28,8 @@ def target_option(multiple: bool) -> Decorator:
         default=(EMBEDDED,) if multiple else EMBEDDED,
         show_default=True,
         shell_complete=complete_target,
-        help="DBMS to run on: NAME[@VERSION] (postgres, mariadb@10.11, mysql@9.7, sqlite, duckdb, seekdb) or the "
-        "address of a server: mysql://user@host:port/, postgresql://user@host/, sqlite:///path.",
+        help="DBMS to run on: NAME[@VERSION] (postgres, mariadb@10.11, mysql@9.7, sqlite, duckdb, seekdb) or "
+        "the address of a server: mysql://user@host:port/, postgresql://user@host/, sqlite:///path.",
     )
 
 
@@ -37,11 +38,25 @@ def complete_target(_context: click.Context, _param: click.Parameter, incomplete
     return [spec for spec in known_specs() if spec.startswith(incomplete)]
 
 
-def parse_levels(text: str | None) -> Level | str | None:
+def _parse_level(_context: click.Context, _param: click.Parameter, text: str | None) -> Level | str | None:
     """`all`, a level, or None for the levels as written; refused before any server is started."""
     if text is None or text.lower() == "all":
-        return text if text is None else "all"
+        return text and "all"
     return Level.parse(text)
+
+
+def _complete_level(_context: click.Context, _param: click.Parameter, incomplete: str) -> list[str]:
+    return [name for name in ("all", *(level.short for level in Level)) if name.startswith(incomplete)]
+
+
+level_option: Decorator = click.option(
+    "-l",
+    "--level",
+    metavar="LEVEL",
+    callback=_parse_level,
+    shell_complete=_complete_level,
+    help="RU, RC, RR, SI, SER (or the full name), or `all` levels that the target has.",
+)
 
 
 def chosen_levels(choice: Level | str | None, target: Target) -> tuple[Level | None, ...]:
@@ -55,8 +70,7 @@ def chosen_levels(choice: Level | str | None, target: Target) -> tuple[Level | N
     return (level,)
 
 
-def require_positive(value: int, name: str) -> int:
-    """A count that makes sense."""
-    if value < 1:
-        raise UsageError(f"{name} must be at least 1, not {value}")
-    return value
+def case_file(name: str) -> Path:
+    """The file that a CASE argument means: a path, or the id of a corpus case."""
+    path = Path(name)
+    return path if path.exists() else corpus.find(name)

@@ -5,9 +5,8 @@ from typing import Any
 
 import click
 
-from acidtest import corpus
-from acidtest.casefile import Unmet, check, describe_constraints, load_case, suits
-from acidtest.cli.options import chosen_levels, parse_levels, target_option
+from acidtest.casefile import Unmet, check, describe_constraints, load_case, runs_on
+from acidtest.cli.options import case_file, chosen_levels, target_option
 from acidtest.cli.paint import paint
 from acidtest.execute import Executor, Limits
 from acidtest.model import Case, History, Level
@@ -20,9 +19,7 @@ from acidtest.targets.resolve import check_spec, open_target
 @click.command()
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
 @target_option(multiple=True)
-@click.option(
-    "-l", "--level", metavar="LEVEL", help="RU, RC, RR, SI, SER, or `all`. Default: as the case says."
-)
+@click.option("-l", "--level", metavar="LEVEL", help="RU, RC, RR, SI, SER, : as the case says.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON (docs/json.md) instead.")
 @click.option("--force", is_flag=True, help="Run also on targets that the case is not written for.")
 @click.option(
@@ -37,7 +34,7 @@ from acidtest.targets.resolve import check_spec, open_target
 def run(
     cases: tuple[str, ...],
     targets: tuple[str, ...],
-    level: str | None,
+    level: Level | str | None,
     as_json: bool,
     force: bool,
     limit_s: float,
@@ -52,8 +49,7 @@ def run(
     acidtest run MDEV-26642 -t mariadb@10.11 -l all        a known bug at every isolation level
     acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
     """
-    loaded = [load_case(corpus.find(name)) for name in cases]
-    choice = parse_levels(level)
+    loaded = [load_case(case_file(name)) for name in cases]
     for spec in targets:
         check_spec(spec)
     output = JsonOutput() if as_json else TextOutput()
@@ -61,7 +57,7 @@ def run(
     for spec in targets:
         with open_target(spec) as target, Executor(target, limits) as executor:
             for case in loaded:
-                _run_case(case, target, executor, choice, force, output)
+                _run_case(case, target, executor, level, force, output)
     output.finish()
     return output.exit_code
 
@@ -122,7 +118,7 @@ def _run_case(
     force: bool,
     output: Output,
 ) -> None:
-    if not force and not suits(case, target.dbms, target.version):
+    if not force and not runs_on(case, target.dbms, target.version):
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):

@@ -157,11 +157,7 @@ DOCUMENTED = (
 def documented(dbms: str, version: str, level: Level) -> Documented | None:
     """What is said of that DBMS in that version at that level, or None where we know of nothing."""
     have = _numbers(version)
-    fitting = [
-        one
-        for one in DOCUMENTED
-        if one.dbms == dbms and one.level is level and one.since <= have[: len(one.since) or None]
-    ]
+    fitting = [one for one in DOCUMENTED if (one.dbms, one.level) == (dbms, level) and one.since <= have]
     return max(fitting, key=lambda one: one.since, default=None)
 
 

@@ -22,34 +22,40 @@ class Inquiry:
         self.watch = watch
         self._now = 0
         self._asked_at: int | None = None
-        self._questions = 0
+        self._asked_in_a_row = 0
         self._pause_s = 0.0
         self._dead = False
-        self._asked_s = 0.0
+        self._watching_since: float | None = None
         self.questions = 0
         """Asked in all."""
         self.watching_s = 0.0
-        """Time between questions and their answers in all; much of it the statement itself was running."""
+        """Time from the first question of a step to its end, over all steps."""
 
     def launched(self) -> None:
         """A statement was sent: earlier answers are void, and there is no hurry to ask."""
         self._now += 1
-        self._questions = 0
+        self._asked_in_a_row = 0
         self._pause_s = FIRST_QUESTION_AFTER_S
 
     def changed(self) -> None:
         """A statement completed: earlier answers are void, and whom it released is of interest at once."""
         self._now += 1
-        self._questions = 0
+        self._asked_in_a_row = 0
         self._pause_s = 0.0
 
+    def settled(self) -> None:
+        """The step is over."""
+        if self._watching_since is not None:
+            self.watching_s += perf_counter() - self._watching_since
+            self._watching_since = None
+
     def pause_s(self) -> float:
-        """How long to wait for news before calling `ask_if_due`."""
+        """How long to wait for news before asking."""
         return LONGEST_PAUSE_S if self._asked_at is not None or self._dead else self._pause_s
 
-    def ask_if_due(self, suspects: Sequence[Session]) -> None:
-        """Ask, unless a question is under way or the pause after the last one has not been taken."""
-        if self._asked_at is not None or self._dead:
+    def ask(self, suspects: Sequence[Session], had_news: bool) -> None:
+        """Ask, unless a question is under way, or news cut short the pause that comes before the next."""
+        if self._asked_at is not None or self._dead or (had_news and self._pause_s > 0):
             return
         try:
             self.watch.ask(suspects)
@@ -57,9 +63,10 @@ class Inquiry:
             self._dead = True  # the sessions in flight will tell what became of the server
             return
         self._asked_at = self._now
-        self._asked_s = perf_counter()
-        self._questions += 1
+        self._asked_in_a_row += 1
         self.questions += 1
+        if self._watching_since is None:
+            self._watching_since = perf_counter()
 
     def answer(self) -> Waits | None:
         """An answer that is still true, if one came."""
@@ -72,10 +79,9 @@ class Inquiry:
             return None
         if waits is None:
             return None
-        self.watching_s += perf_counter() - self._asked_s
-        true_still = self._asked_at == self._now
-        self._asked_at = None
-        self._pause_s = 0.0
-        if self._questions >= EAGER_QUESTIONS:
-            self._pause_s = min(LONGEST_PAUSE_S, 0.001 * (self._questions - EAGER_QUESTIONS + 1))
-        return waits if true_still else None
+        asked_at, self._asked_at = self._asked_at, None
+        if asked_at != self._now:
+            return None
+        excess = self._asked_in_a_row - EAGER_QUESTIONS
+        self._pause_s = min(LONGEST_PAUSE_S, 0.001 * excess) if excess > 0 else 0.0
+        return waits

@@ -133,12 +133,15 @@ class Run:
 
     def _settle(self) -> None:
         """Wait for quiescence after a launch."""
-        inquiry = self._inquiry
-        if inquiry is None:
+        if self._inquiry is None:
             self._collect(list(self._flights))
             return
-        inquiry.launched()
+        self._inquiry.launched()
         self._confirmed = 0
+        self._settle_by_asking(self._inquiry)
+        self._inquiry.settled()
+
+    def _settle_by_asking(self, inquiry: Inquiry) -> None:
         deadline = monotonic() + self._limits.statement_s
         while self._flights:
             ready = [key.data for key, _ in self._selector.select(inquiry.pause_s())]
@@ -151,7 +154,7 @@ class Run:
             if monotonic() > deadline:
                 self._overrun()
                 return
-            inquiry.ask_if_due(list(self._flights))
+            inquiry.ask(list(self._flights), had_news=bool(ready))
 
     def _is_quiet(self, waits: Waits) -> bool:
         """Note who waits; whether all that is in flight waits, and not in a circle."""

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from math import isfinite
 from typing import Any
 
 from acidtest.casefile import Unmet
@@ -126,7 +127,7 @@ def value_to_json(value: Value) -> Any:
         case None | bool() | int() | str():
             return value
         case float():
-            return value if value == value and abs(value) != float("inf") else _typed("double", repr(value))
+            return value if isfinite(value) else _typed("double", repr(value))
         case Decimal():
             return _typed("decimal", str(value))
         case bytes():

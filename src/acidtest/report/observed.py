@@ -15,6 +15,7 @@ from acidtest.casefile import (
     terminated,
 )
 from acidtest.model import (
+    Affected,
     Blocked,
     Case,
     EventKind,
@@ -26,8 +27,8 @@ from acidtest.model import (
 )
 from acidtest.sql import StatementKind, kind_of
 
-COMMENT_COLUMN = 52
-"""Results stand here, as in a bug report that someone aligned by hand."""
+COMMENT_COLUMN_MAX = 64
+"""Results stand in one column, as in a bug report that someone aligned by hand, but not farther right."""
 
 LONGEST_LINE = 120
 LONGEST_BRIEF = 60
@@ -62,6 +63,8 @@ class _Schedule:
         self._history = history
         self._unmet = unmet
         self._lines: list[str] = []
+        lengths = [len(self._line(record)) for record in history.records if "\n" not in record.sql]
+        self._column = max((length for length in lengths if length <= COMMENT_COLUMN_MAX), default=0)
         self._last: int | None = None
         """The step whose statement the last line belongs to."""
 
@@ -99,13 +102,18 @@ class _Schedule:
             self._judge(record)
 
     def _statement(self, record: Record) -> None:
-        self._lines.append(f"/* {record.session} */ {terminated(record.sql)}")
+        self._lines.append(self._line(record))
         self._last = record.step
+
+    @staticmethod
+    def _line(record: Record) -> str:
+        return f"/* {record.session} */ {terminated(record.sql)}"
 
     def _completed(self, record: Record) -> None:
         outcome = record.outcome
         message = f": {printable(outcome.message)}" if isinstance(outcome, Failed) and outcome.message else ""
-        self._say(record, format_outcome(outcome) + message)
+        silent = isinstance(outcome, Affected) and kind_of(record.sql) is not StatementKind.WRITE
+        self._say(record, "ok" if silent else format_outcome(outcome) + message)
         for warning in record.warnings:
             self._say(record, f"{warning.level.lower()} {warning.code}: {printable(warning.message)}")
         self._judge(record)
@@ -117,11 +125,11 @@ class _Schedule:
     def _say(self, record: Record, text: str) -> None:
         """Behind the statement if nothing else came in between, else in a line that names the statement."""
         if self._last != record.step:
-            self._lines.append(f"-- {self._brief(record.step)} -- {text}")
-            self._last = None
+            self._lines.append(f"-- {self._brief(record.step)}  -- {text}")
+            self._last = record.step
             return
         last = self._lines[-1]
-        joined = f"{last}; {text}" if "  -- " in last else f"{last:<{COMMENT_COLUMN}}  -- {text}"
+        joined = f"{last}; {text}" if "  -- " in last else f"{last:<{self._column}}  -- {text}"
         if len(joined) <= LONGEST_LINE and "\n" not in last:
             self._lines[-1] = joined
         else:
@@ -134,7 +142,9 @@ class _Schedule:
         words = printable(" ".join(record.sql.split()))
         if kind in (StatementKind.COMMIT, StatementKind.ROLLBACK):
             words = kind.name
-        return f"{record.session} {words if len(words) <= LONGEST_BRIEF else words[: LONGEST_BRIEF - 3] + '...'}"
+        if len(words) > LONGEST_BRIEF:
+            words = words[: LONGEST_BRIEF - 3] + "..."
+        return f"{record.session} {words}"
 
 
 def _final(history: History, unmet: Mapping[str, Unmet]) -> Iterator[str]:

@@ -28,7 +28,7 @@ class ServerFailedError(TargetFailedError):
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Something that can be installed. `version` is exact, or a series (`10.11`) of which the newest is had."""
+    """Something that can be installed. `version` is exact, or a series (`10.11`) whose newest is meant."""
 
     dbms: str
     version: str
@@ -90,7 +90,8 @@ class Installation:
 
     def environment(self) -> dict[str, str]:
         """The environment of its programs: the user's, in English, with its own libraries if need be."""
-        inherited = {name: value for name, value in os.environ.items() if not name.startswith(("MYSQL", "PG"))}
+        strange = ("MYSQL", "PG", "LD_")
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith(strange)}
         inherited["LC_ALL"] = "C"
         if self.libraries and not self.loader:
             inherited["LD_LIBRARY_PATH"] = self._library_path()

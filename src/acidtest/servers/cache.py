@@ -1,4 +1,4 @@
-"""The per-user cache: where it is, its folders, its locks, and one clear sentence when it cannot be written."""
+"""The per-user cache: where it is, its folders, its locks, and one sentence when it cannot be written."""
 
 import os
 import tempfile
@@ -11,7 +11,7 @@ from filelock import FileLock
 from acidtest.errors import UsageError
 
 LOCK_SECONDS_MAX = 3600
-"""How long to wait for another process that installs the same; the operating system frees a dead one's lock."""
+"""How long to wait for another process that installs the same; a dead one's lock is freed by the kernel."""
 
 
 def cache_root() -> Path:

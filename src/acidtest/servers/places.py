@@ -1,9 +1,9 @@
 """Private directories of running servers, and the sweep of those whose server and owner are gone.
 
-Every directory has a lock file on which a lock is held by the process that made it *and*, by inheritance, by
-the server that runs in it. So the kernel frees the lock exactly when both are gone, however they ended, and no
-process id can be mistaken for another. The socket lies in here too, hence the short names: a socket's path may
-have 107 characters only.
+Every directory has a lock file on which a lock is held by the process that made it *and*, by inheritance,
+by the server that runs in it. So the kernel frees the lock exactly when both are gone, however they ended,
+and no process id can be mistaken for another. The socket lies in here too, hence the short names: a socket's
+path may have 107 characters only.
 """
 
 import fcntl
@@ -72,10 +72,16 @@ def _base_folder() -> Path:
     if len(parent) > BASE_CHARACTERS_MAX - len("/acidtest-4294967295"):
         parent = "/tmp"
     base = Path(parent) / f"acidtest-{os.geteuid()}"
-    base.mkdir(mode=0o711, exist_ok=True)
+    try:
+        base.mkdir()
+        base.chmod(0o711)
+    except FileExistsError:
+        pass
     state = base.lstat()
     if not stat.S_ISDIR(state.st_mode) or state.st_uid != os.geteuid() or state.st_mode & 0o022:
-        raise UsageError(f"{base} is not a private directory of yours; remove it, or set TMPDIR to another folder")
+        raise UsageError(
+            f"{base} is not a private directory of yours; remove it, or set TMPDIR to another one"
+        )
     return base
 
 

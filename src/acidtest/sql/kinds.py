@@ -84,10 +84,9 @@ _TO_SAVEPOINT = re.compile(
 )
 _TEMPORARY = re.compile(r"\bTEMP(?:ORARY)?\b", re.IGNORECASE)
 
-# A cheap look first: a statement without any of these need not be read closely.
-_TRACES = r":=|lock|set_config|setseed|nextval|setval|LAST_INSERT_ID"
-_MAY_LEAVE_TRACES = re.compile(_TRACES, re.IGNORECASE)
-_MORE_THAN_QUERY = re.compile(rf"{_TRACES}|\b(?:INTO|INSERT|UPDATE|DELETE|MERGE|REPLACE)\b", re.IGNORECASE)
+# A cheap look first, in lower case: a statement without any of these need not be read closely.
+_TRACES = (":=", "lock", "set_config", "setseed", "nextval", "setval", "last_insert_id")
+_MORE_THAN_QUERY = (*_TRACES, "into", "insert", "update", "delete", "merge", "replace")
 
 
 @lru_cache(maxsize=4096)
@@ -102,7 +101,7 @@ def kind_of(sql: str) -> StatementKind:
     kind = _KINDS.get(first, StatementKind.OTHER)
     if kind is StatementKind.ROLLBACK and _TO_SAVEPOINT.match(_code_of(sql)):
         return StatementKind.SAVEPOINT
-    if kind is StatementKind.QUERY and _MORE_THAN_QUERY.search(sql):
+    if kind is StatementKind.QUERY and _mentions(sql, _MORE_THAN_QUERY):
         return _kind_of_query(_code_of(sql), explained=first in ("EXPLAIN", "DESCRIBE", "DESC"))
     return kind
 
@@ -121,7 +120,7 @@ def may_leave_session_traces(sql: str) -> bool:
     if kind is StatementKind.DDL:
         return _TEMPORARY.search(_code_of(sql)) is not None
     if kind in (StatementKind.QUERY, StatementKind.WRITE):
-        return _MAY_LEAVE_TRACES.search(sql) is not None and _SESSION_CALL.search(_code_of(sql)) is not None
+        return _mentions(sql, _TRACES) and _SESSION_CALL.search(_code_of(sql)) is not None
     return _is_xa(sql)
 
 
@@ -131,7 +130,13 @@ def may_change_schema(sql: str) -> bool:
     kind = kind_of(sql)
     if kind in (StatementKind.DDL, StatementKind.OTHER):
         return True
-    return _MAY_LEAVE_TRACES.search(sql) is not None and _SEQUENCE_CALL.search(_code_of(sql)) is not None
+    return _mentions(sql, _TRACES) and _SEQUENCE_CALL.search(_code_of(sql)) is not None
+
+
+def _mentions(sql: str, signs: tuple[str, ...]) -> bool:
+    # FOR UPDATE is in many queries, and makes none of them a write.
+    text = sql.lower().replace("for update", "")
+    return any(sign in text for sign in signs)
 
 
 def _kind_of_query(code: str, explained: bool) -> StatementKind:

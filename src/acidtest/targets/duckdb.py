@@ -172,7 +172,7 @@ class DuckDBSession(InProcessSession):
         before, kind = self.transaction, kind_of(sql)
         try:
             with self._watchdog.over(self._connection):
-                outcome = self._result(sql)
+                outcome = self._result(sql, kind)
         except self._driver.Error as error:
             return self._failure(error, before, kind)
         if kind is StatementKind.BEGIN:
@@ -187,20 +187,19 @@ class DuckDBSession(InProcessSession):
                 )
         return outcome
 
-    def _result(self, sql: str) -> Rows | Affected:
-        statements = self._connection.extract_statements(sql)
-        if not statements:
-            return Affected(0)
+    def _result(self, sql: str, kind: StatementKind) -> Rows | Affected:
+        # Not parsed beforehand: a syntax error in `execute` fails the transaction, one in a parse does not.
         self._connection.execute(sql)
         description = self._connection.description
         rows = self._connection.fetchall() if description else []
-        names = [column[0] for column in description or ()]
-        changes = self._driver.ExpectedResultType.CHANGED_ROWS in statements[-1].expected_result_type
-        if changes and names == ["Count"]:
+        names = tuple(column[0] for column in description or ())
+        if kind is StatementKind.QUERY:
+            return Rows(names, tuple(_plain(row) for row in rows))
+        if names == ("Count",):  # what INSERT, UPDATE and DELETE answer
             return Affected(rows[0][0] if rows else 0)
-        if not description or (names == ["Success"] and not rows):
+        if not rows and names in ((), ("Success",)):
             return Affected(0)
-        return Rows(tuple(names), tuple(_plain(row) for row in rows))
+        return Rows(names, tuple(_plain(row) for row in rows))
 
     def _failure(self, error: Exception, before: TransactionState, statement: StatementKind) -> Failed:
         name, message = type(error).__name__, str(error)

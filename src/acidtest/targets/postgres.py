@@ -4,9 +4,11 @@ READ UNCOMMITTED exists by name and behaves as READ COMMITTED
 (https://www.postgresql.org/docs/current/transaction-iso.html).
 """
 
-from collections.abc import Sequence
+import select
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from secrets import token_hex
+from time import monotonic
 from typing import Protocol
 
 from acidtest.errors import TargetFailedError, UsageError
@@ -29,6 +31,8 @@ REFILLS_BETWEEN_TRUNCATES = 200
 
 LOG_LINES = 40
 
+CANCEL_LIMIT_S = 5.0
+
 _OLDEST_VERSION = 90600
 
 
@@ -45,9 +49,9 @@ class RunningServer(Protocol):
 class PostgresWatch(Watch):
     """One question for all sessions in flight, on a connection of its own."""
 
-    def __init__(self, session: PostgresSession) -> None:
+    def __init__(self, session: PostgresSession, sessions: Mapping[int, Session]) -> None:
         self._session = session
-        self._suspects: dict[int, Session] = {}
+        self._sessions = sessions
         blocking = "pg_blocking_pids(pid)"
         if session.version_number >= 100000:
             # What SERIALIZABLE READ ONLY DEFERRABLE waits for is no lock.
@@ -58,8 +62,8 @@ class PostgresWatch(Watch):
         )
 
     def ask(self, suspects: Sequence[Session]) -> None:
-        self._suspects = {one.pid: one for one in suspects if isinstance(one, PostgresSession)}
-        self._session.launch(f"EXECUTE acidtest_waits ('{{{','.join(map(str, self._suspects))}}}')")
+        pids = ",".join(str(one.pid) for one in suspects if isinstance(one, PostgresSession))
+        self._session.launch(f"EXECUTE acidtest_waits ('{{{pids}}}')")
 
     def answer(self) -> Waits | None:
         reply = self._session.poll()
@@ -67,12 +71,225 @@ class PostgresWatch(Watch):
             return None
         if not isinstance(reply.outcome, Rows):
             raise TargetFailedError(f"PostgreSQL does not say who waits: {reply.outcome}")
-        return {self._suspects[int(str(pid))]: self._sessions(str(pids)) for pid, pids in reply.outcome.rows}
+        return {self._sessions[int(str(pid))]: self._named(str(pids)) for pid, pids in reply.outcome.rows}
 
-    def _sessions(self, pids: str) -> frozenset[Session]:
-        """From `{12,34}`; a blocker that is no suspect is idle in its transaction, or not ours at all."""
-        numbers = [int(pid) for pid in pids.strip("{}").split(",")]
-        return frozenset(self._known[pid] for pid in numbers if pid in self._known)
+    def _named(self, pids: str) -> frozenset[Session]:
+        """The sessions of `{12,34}`; backends that are not ours have no name here."""
+        numbers = map(int, pids.strip("{}").split(","))
+        return frozenset(self._sessions[pid] for pid in numbers if pid in self._sessions)
 
     def fileno(self) -> int:
         return self._session.fileno()
+
+    def close(self) -> None:
+        """Drop the connection."""
+        self._session.close()
+
+
+class PostgresTarget(Target):
+    """A server with a database of our own in it; `server` is given if the server, too, is ours."""
+
+    dbms = "postgres"
+    levels = (
+        Level.READ_UNCOMMITTED,
+        Level.READ_COMMITTED,
+        Level.REPEATABLE_READ,
+        Level.SERIALIZABLE,
+    )
+    default_level = Level.READ_COMMITTED
+    dialect = "postgres"
+
+    def __init__(self, endpoint: Endpoint, label: str, server: RunningServer | None = None) -> None:
+        self.label = label
+        self.endpoint = endpoint
+        self._server = server
+        self._database = f"acidtest_{token_hex(6)}"
+        self._settings: dict[str, str] = {}
+        self._sessions: dict[int, Session] = {}
+        self._watch: PostgresWatch | None = None
+        self._control_session: PostgresSession | None = None
+        self._refills = 0
+        self._truncates: bool | None = None
+        self._create_database()
+
+    # -- sessions
+
+    def open_session(self) -> Session:
+        session = PostgresSession(self.endpoint, self._database, self._settings)
+        for pid in [pid for pid, one in self._sessions.items() if not one.alive]:
+            del self._sessions[pid]
+        self._sessions[session.pid] = session
+        return session
+
+    def set_level(self, session: Session, level: Level) -> None:
+        assert isinstance(session, PostgresSession)
+        self.check_levels([level])
+        if session.level is not level:
+            session.ask(f"SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL {level.value}")
+            session.level = level
+
+    def clean(self, session: Session, thorough: bool) -> None:
+        assert isinstance(session, PostgresSession)
+        if session.transaction is not TransactionState.NONE:
+            session.ask("ROLLBACK")
+        if thorough:
+            session.ask("DISCARD ALL")  # comes back to the settings that the connection began with
+            session.level = self.default_level
+        if not session.alive:
+            raise TargetFailedError(f"a session of {self.label} is lost")
+
+    def cancel(self, session: Session) -> None:
+        assert isinstance(session, PostgresSession)
+        question = (
+            "SELECT pg_cancel_backend(pid) FROM pg_stat_activity"
+            f" WHERE pid = {session.pid} AND state IN ('active', 'fastpath function call')"
+        )
+        # A backend that has not yet read the statement would ignore the signal, so ask until it has.
+        deadline = monotonic() + CANCEL_LIMIT_S
+        while not self._control.rows(question).rows:
+            answered = select.select([session], [], [], 0)[0]
+            if answered or monotonic() > deadline:
+                return
+
+    def watch(self) -> Watch | None:
+        if self._watch is not None:
+            self._watch.close()
+        self._watch = PostgresWatch(PostgresSession(self.endpoint, self._database), self._sessions)
+        return self._watch
+
+    # -- the private database
+
+    def rebuild(self, statements: Sequence[str]) -> None:
+        self._truncates = None
+        control = self._control
+        control.ask(postgres_catalog.EMPTY)
+        for statement in statements:
+            self._set_up(statement)
+        self.clean(control, thorough=any(map(may_leave_session_traces, statements)))
+
+    def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        if self._truncates is None:
+            self._truncates = bool(self._control.rows(postgres_catalog.NEEDS_TRUNCATE).rows[0][0])
+        self._refills += 1
+        names = [quote(table) for table in tables]
+        if not names:
+            emptied = []
+        elif self._truncates or self._refills % REFILLS_BETWEEN_TRUNCATES == 0:
+            emptied = [f"TRUNCATE {', '.join(names)} RESTART IDENTITY CASCADE"]
+        else:
+            emptied = [f"DELETE FROM {name}" for name in names]
+        self._set_up(";\n".join([*emptied, *statements]))
+
+    def _set_up(self, sql: str) -> None:
+        try:
+            self._control.ask(sql)
+        except RefusedError as error:
+            self.clean(self._control, thorough=True)
+            raise UsageError(
+                f"{self.label} refuses the set-up statement {sql!r}:"
+                f" {error.failure.message} (SQLSTATE {error.failure.code})"
+            ) from None
+
+    def schema(self) -> Schema:
+        tables, columns, indexes = self._control.ask(postgres_catalog.QUESTION)
+        assert isinstance(tables, Rows)
+        assert isinstance(columns, Rows)
+        assert isinstance(indexes, Rows)
+        return postgres_catalog.read_schema(tables, columns, indexes)
+
+    def state(self, tables: Sequence[str]) -> State:
+        if not tables:
+            return freeze_state({})
+        answers = self._control.ask(";".join(f"SELECT * FROM {quote(table)}" for table in tables))
+        rows = (sort_rows(answer.rows) for answer in answers if isinstance(answer, Rows))
+        return freeze_state(dict(zip(tables, rows, strict=True)))
+
+    # -- life and death
+
+    @property
+    def _control(self) -> PostgresSession:
+        """The connection for acidtest's own work; a lost one is replaced."""
+        if self._control_session is None or not self._control_session.alive:
+            self._control_session = PostgresSession(
+                self.endpoint, self._database, {**self._settings, "lock_timeout": "10s"}
+            )
+        return self._control_session
+
+    def _create_database(self) -> None:
+        admin = PostgresSession(self.endpoint, self.endpoint.database or "postgres")
+        try:
+            self._take_stock(admin)
+            admin.ask(f"CREATE DATABASE {self._database} TEMPLATE template0")
+            admin.ask(f"COMMENT ON DATABASE {self._database} IS '{MARK}'")
+        except RefusedError as error:
+            raise UsageError(
+                f"{self.label}: {self.endpoint.user} cannot create a database: {error.failure.message};"
+                " use a role with CREATEDB"
+            ) from None
+        finally:
+            admin.close()
+
+    def _take_stock(self, admin: PostgresSession) -> None:
+        """What the server is, and what this user may set."""
+        if admin.version_number < _OLDEST_VERSION:
+            version = admin.parameter("server_version")
+            raise UsageError(f"{self.label} is PostgreSQL {version}; acidtest needs 9.6 or later")
+        self.version = admin.parameter("server_version")
+        if admin.parameter("is_superuser") == "on":
+            self._settings = {"deadlock_timeout": f"{DEADLOCK_TIMEOUT_MS}ms"}
+
+    def is_alive(self) -> bool:
+        try:
+            self._control.ask("SELECT 1")
+        except TargetFailedError:
+            return False
+        return True
+
+    def restart(self) -> bool:
+        if self._server is None:
+            return False
+        self._close_connections()
+        self._server.restart()
+        self.endpoint = self._server.endpoint
+        with suppress(RefusedError):  # the old database came back with the server, unless its files were lost
+            self._drop_database()
+        self._database = f"acidtest_{token_hex(6)}"
+        self._create_database()
+        return True
+
+    def log_tail(self) -> str:
+        return self._server.log_tail(LOG_LINES) if self._server else ""
+
+    def close(self) -> None:
+        self._close_connections()
+        with suppress(TargetFailedError):  # a server that is gone has no database to drop
+            self._drop_database()
+        if self._server is not None:
+            self._server.stop()
+
+    def _close_connections(self) -> None:
+        for session in [*self._sessions.values(), self._control_session, self._watch]:
+            if session is not None:
+                session.close()
+        self._sessions.clear()
+        self._control_session = self._watch = None
+
+    def _drop_database(self) -> None:
+        """Drop the private database, and only if it bears the mark."""
+        admin = PostgresSession(self.endpoint, self.endpoint.database or "postgres")
+        try:
+            marks = admin.rows(
+                "SELECT shobj_description(oid, 'pg_database') FROM pg_database"
+                f" WHERE datname = '{self._database}'"
+            )
+            if marks.rows != ((MARK,),):
+                return
+            force = " WITH (FORCE)" if admin.version_number >= 130000 else ""
+            if not force:
+                admin.ask(
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity"
+                    f" WHERE datname = '{self._database}' AND pid <> pg_backend_pid()"
+                )
+            admin.ask(f"DROP DATABASE {self._database}{force}")
+        finally:
+            admin.close()

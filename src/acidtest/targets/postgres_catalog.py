@@ -13,7 +13,8 @@ SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotn
        pg_get_expr(d.adbin, d.adrelid),
        coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '',
        coalesce(to_jsonb(a) ->> 'attidentity', '') <> '' OR pg_get_expr(d.adbin, d.adrelid) LIKE 'nextval(%',
-       CASE WHEN a.attcollation <> t.typcollation THEN (SELECT collname FROM pg_collation o WHERE o.oid = a.attcollation) END
+       CASE WHEN a.attcollation <> t.typcollation
+            THEN (SELECT collname FROM pg_collation o WHERE o.oid = a.attcollation) END
 FROM pg_attribute a
 JOIN pg_class c ON c.oid = a.attrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace
@@ -24,7 +25,8 @@ WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
 ORDER BY c.relname COLLATE "C", a.attnum """
 
 INDEXES = """
-SELECT c.relname, i.relname, x.indisunique, x.indisprimary, k.position, pg_get_indexdef(x.indexrelid, k.position, true)
+SELECT c.relname, i.relname, x.indisunique, x.indisprimary,
+       pg_get_indexdef(x.indexrelid, k.position, true)
 FROM pg_index x
 JOIN pg_class c ON c.oid = x.indrelid
 JOIN pg_class i ON i.oid = x.indexrelid
@@ -35,12 +37,20 @@ ORDER BY c.relname COLLATE "C", i.relname COLLATE "C", k.position """
 
 QUESTION = ";".join((TABLES, COLUMNS, INDEXES))
 
-RENEWAL = """
+# plpgsql is in every database; a case may have made schemas of its own besides.
+EMPTY = """
+DO $$ DECLARE name text; BEGIN
+  FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
+  LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP;
+END $$;
+CREATE SCHEMA public"""
+
+NEEDS_TRUNCATE = """
 SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
                WHERE n.nspname = 'public' AND c.relkind = 'S')
     OR EXISTS (SELECT 1 FROM pg_constraint WHERE contype = 'f')
     OR EXISTS (SELECT 1 FROM pg_trigger WHERE NOT tgisinternal)"""
-"""Whether deleting rows one table after the other would not do: sequences, foreign keys, triggers."""
+"""Whether deleting rows table by table would not do: there are sequences, foreign keys or triggers."""
 
 
 def read_schema(tables: Rows, columns: Rows, indexes: Rows) -> Schema:
@@ -72,6 +82,6 @@ def _column(row: Row) -> Column:
 
 def _indexes(rows: list[Row]) -> tuple[Index, ...]:
     parts: dict[tuple[str, bool, bool], list[str]] = {}
-    for _, name, unique, primary, _, expression in rows:
+    for _, name, unique, primary, expression in rows:
         parts.setdefault((str(name), bool(unique), bool(primary)), []).append(str(expression))
     return tuple(Index(name, tuple(cols), unique, primary) for (name, unique, primary), cols in parts.items())

@@ -65,6 +65,8 @@ _NOT_COMMITTED = Failed(
     Undone.TRANSACTION,
 )
 
+_GONE = Failed(ErrorKind.CONNECTION_LOST, "", "the session is closed", Undone.NOTHING)
+
 _Outcome = Rows | Affected | Failed
 
 
@@ -139,7 +141,7 @@ class PostgresSession(Session):
             self._outcomes[-1] if self._outcomes else Affected(0)
         )
         if self._lost:
-            outcome = self._lost
+            outcome, self._lost = self._lost, _GONE
         elif isinstance(outcome, Failed):
             extent = undone(before, self.transaction)
             outcome = Failed(outcome.kind, outcome.code, outcome.message, extent)

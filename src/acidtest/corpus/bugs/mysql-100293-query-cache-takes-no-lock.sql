@@ -21,5 +21,6 @@ INSERT INTO t VALUES (1), (2);
 /* tx1 */ SET SESSION query_cache_type = 1;
 /* tx1 */ BEGIN;
 /* tx1 */ SELECT * FROM t;                  -- expect: (1) (2)
-/* tx2 */ INSERT INTO t VALUES (3);         -- expect: affected 1; blocked by tx1
+/* tx2 */ INSERT INTO t VALUES (3);         -- expect: affected 1
+-- expect SER: affected 1; blocked by tx1
 /* tx1 */ COMMIT;

@@ -6,6 +6,7 @@ from acidtest.servers.flavours.mysql import MySql
 from acidtest.servers.flavours.postgres import Postgres
 from acidtest.servers.flavours.seekdb import SeekDb
 
-FLAVOURS: dict[str, Flavour] = {flavour.dbms: flavour for flavour in (MySql(), MariaDb(), Postgres(), SeekDb())}
+_ALL: tuple[Flavour, ...] = (MySql(), MariaDb(), Postgres(), SeekDb())
+FLAVOURS = {flavour.dbms: flavour for flavour in _ALL}
 
 __all__ = ["FLAVOURS"]

@@ -16,11 +16,10 @@ def find_program(part: str, names: Sequence[str], tree: Path) -> dict[str, str]:
     return {}
 
 
-def find_folder(part: str, file_in_it: str, tree: Path) -> dict[str, str]:
-    """The folder that holds this file, as `{part: path below tree}`; else nothing."""
-    depth = file_in_it.count("/") + 1
-    for file in sorted(tree.rglob(file_in_it)):
-        return {part: str(Path(*file.relative_to(tree).parts[:-depth]))}
+def find_folder(part: str, pattern: str, tree: Path, levels_up: int = 1) -> dict[str, str]:
+    """The folder above the first file that matches, as `{part: path below tree}`; else nothing."""
+    for file in sorted(tree.rglob(pattern)):
+        return {part: str(Path(*file.relative_to(tree).parts[:-levels_up]))}
     return {}
 
 

@@ -28,7 +28,7 @@ class MariaDb(MySqlFamily):
         self.bootstrap(launch, run, SCRIPTS, only_socket)
 
     def version_options(self, _launch: Launch) -> list[str]:
-        return ["--innodb-log-file-size=8M", "--performance-schema=OFF", "--loose-secure-file-priv=/nonexistent"]
+        return ["--innodb-log-file-size=8M", "--performance-schema=OFF"]
 
     def accounts_sql(self, launch: Launch) -> str:
         account = f"'{TCP_USER}'@'127.0.0.1'"

@@ -20,15 +20,16 @@ class MySql(MySqlFamily):
             self.bootstrap(launch, run, OLD_SCRIPTS, only_socket)
 
     def version_options(self, launch: Launch) -> list[str]:
-        options = ["--skip-log-bin"] if at_least(launch, "8.0") else []
-        if at_least(launch, "5.7"):
-            options += ["--secure-file-priv=NULL"]
         if at_least(launch, "8.0"):
             # performance_schema tells who waits for whom here; the X protocol would open a second port
-            options += ["--mysqlx=OFF", "--performance-schema=ON", "--auto-generate-certs=OFF"]
-            options += ["--caching-sha2-password-auto-generate-rsa-keys=ON"]
+            options = [
+                "--performance-schema=ON",
+                "--mysqlx=OFF",
+                "--skip-log-bin",
+                "--auto-generate-certs=OFF",
+            ]
         else:
-            options += ["--performance-schema=OFF"]
+            options = ["--performance-schema=OFF"]
         if at_least(launch, "8.0.30"):
             return [*options, "--innodb-redo-log-capacity=16M"]
         return [*options, "--innodb-log-file-size=8M"]

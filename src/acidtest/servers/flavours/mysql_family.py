@@ -2,11 +2,13 @@
 
 Options that decide about isolation are left as each release ships them. What is changed, and why:
 
-- `innodb_flush_log_at_trx_commit=2`, `innodb_doublewrite=OFF`, `sync_binlog=0`, no binary log: a commit costs no
-  disk flush. A killed *server* loses nothing that was committed; a power cut may.
+- `innodb_flush_log_at_trx_commit=2`, `innodb_doublewrite=OFF`, `sync_binlog=0`, no binary log: a commit
+  costs no disk flush. A killed *server* loses nothing that was committed; a power cut may.
 - small buffer pool and logs: the data directory is copied for every start.
 - `skip-name-resolve`: no name server is asked; accounts of `localhost` are reached over the socket only.
-- `secure-file-priv=NULL` (where it exists): SQL cannot read or write files of the machine.
+- `secure-file-priv`: SQL reads and writes files in the server's own temporary folder only.
+- `innodb-fast-shutdown=2`: a stop does not write back pages of a data directory that is then removed; a
+  restart recovers them from the log.
 """
 
 import re
@@ -38,8 +40,9 @@ class MySqlFamily:
         return {
             **find_program("server", self.server_names, tree),
             **find_program("client", self.client_program_names, tree),
-            **find_folder("share", "english/errmsg.sys", tree),
+            **find_folder("share", "english/errmsg.sys", tree, levels_up=2),
             **find_folder("charsets", "Index.xml", tree),
+            **find_folder("plugins", "plugin/*.so", tree),
         }
 
     def version_of(self, output: str) -> str | None:
@@ -71,10 +74,13 @@ class MySqlFamily:
             f"--tmpdir={place.temporary}",
             f"--lc-messages-dir={installation.path('share')}",
             f"--character-sets-dir={installation.path('charsets')}",
+            f"--secure-file-priv={place.temporary}",
             "--innodb-flush-log-at-trx-commit=2",
             "--innodb-doublewrite=OFF",
             "--innodb-buffer-pool-size=64M",
         ]
+        if "plugins" in installation.parts:
+            options.append(f"--plugin-dir={installation.path('plugins')}")
         return options + self.version_options(launch)
 
     def version_options(self, launch: Launch) -> list[str]:
@@ -100,6 +106,7 @@ class MySqlFamily:
             "--max-connections=200",
             "--sync-binlog=0",
             "--innodb-status-output-locks=ON",
+            "--innodb-fast-shutdown=2",
         ]
 
     def environment(self, launch: Launch) -> dict[str, str]:
@@ -123,7 +130,8 @@ class MySqlFamily:
         return Endpoint(self.dbms, None, "127.0.0.1", launch.port, TCP_USER, launch.password)
 
     def client_names(self) -> Sequence[str]:
-        return self.client_program_names
+        """MariaDB's client knows the logins of all releases; MySQL's newest one dropped that of 5.6."""
+        return ("mariadb", "mysql")
 
     def client_arguments(self, endpoint: Endpoint) -> list[str]:
         return ["--no-defaults", f"--socket={endpoint.socket}", f"--user={endpoint.user}"]

@@ -2,13 +2,14 @@
 
 Isolation is left as shipped. What is changed, and why:
 
-- `fsync`, `full_page_writes`, `synchronous_commit` off: a commit costs no disk flush. A killed server may lose the
-  last fraction of a second of commits.
+- `fsync`, `full_page_writes`, `synchronous_commit` off: a commit costs no disk flush. A killed server may
+  lose the last fraction of a second of commits.
 - `autovacuum` off: nothing runs that a case did not ask for.
 - `deadlock_timeout=10ms`: a deadlock is noticed at once, not after a second.
 - `dynamic_shared_memory_type=mmap`: a killed server leaves nothing in the machine's shared memory.
 """
 
+import os
 import re
 import signal
 import socket
@@ -56,21 +57,27 @@ class Postgres:
         return match[1] if match else None
 
     def initialise(self, launch: Launch, run: RunProgram) -> None:
+        password = launch.place.temporary / "password"
+        password.touch(mode=0o600)
+        password.write_text(launch.password + "\n")
+        if launch.place.owner is not None:
+            os.chown(password, launch.place.owner, -1)
         command = [
             *launch.installation.command("initdb"),
             f"--pgdata={launch.place.data}",
             f"--username={USER}",
             "--auth-local=trust",  # the socket's directory keeps others out
             "--auth-host=md5",  # on newer releases this means SCRAM wherever the password is stored that way
-            "--pwfile=/dev/stdin",
+            f"--pwfile={password}",
             "--encoding=UTF8",
             "--locale=C",
             "--nosync",
         ]
-        run(command, launch.password + "\n")
+        run(command, "")
 
     def command(self, launch: Launch) -> list[str]:
-        command = [*launch.installation.command("server"), "-D", str(launch.place.data), "-p", str(launch.port)]
+        command = [*launch.installation.command("server"), "-D", str(launch.place.data)]
+        command += ["-p", str(launch.port)]
         for name, value in {**SETTINGS, "unix_socket_directories": str(launch.place.folder)}.items():
             command += ["-c", f"{name}={value}"]
         return command
@@ -102,4 +109,5 @@ class Postgres:
 
     def client_arguments(self, endpoint: Endpoint) -> list[str]:
         folder = str(Path(endpoint.socket or "").parent)
-        return ["--no-psqlrc", f"--host={folder}", f"--port={endpoint.port}", f"--username={endpoint.user}", USER]
+        where = [f"--host={folder}", f"--port={endpoint.port}"]
+        return ["--no-psqlrc", *where, f"--username={endpoint.user}", endpoint.database]

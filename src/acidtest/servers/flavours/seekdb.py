@@ -1,4 +1,4 @@
-"""OceanBase seekdb: its embedded server, which speaks the MySQL protocol on a unix socket and nowhere else."""
+"""OceanBase seekdb: its embedded server, which speaks the MySQL protocol on a unix socket only."""
 
 import re
 import signal

@@ -6,14 +6,14 @@ apt itself verifies signatures and checksums. Hooks of the machine's configurati
 
 import os
 import re
-import shutil
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from acidtest.servers.base import InstallFailedError
 from acidtest.servers.sources.apt_sources import Mirror
 from acidtest.servers.sources.tools import run_tool
+
+NO_APT = " (it comes with Debian and its relatives)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,8 +68,11 @@ class PrivateApt:
             folder=folder or self.folder,
             environment=environment,
             on_line=on_line,
-            hint=" (it is not a Debian system)",
+            hint=NO_APT,
         )
+
+    def _dump(self) -> str:
+        return run_tool(["apt-config", "dump"], "reading apt's settings", hint=NO_APT)
 
     def _write_configuration(self) -> None:
         for part in ("parts", "lists/partial", "archives/partial", "state", "empty"):
@@ -87,8 +90,9 @@ class PrivateApt:
 
     def _settings(self) -> Iterable[str]:
         """Where everything lies, and how the machine transports files (proxies, time-outs, certificates)."""
-        dump = run_tool(["apt-config", "dump"], "reading apt's settings", hint=" (it is not a Debian system)")
-        yield from (line for line in dump.splitlines() if line.startswith("Acquire::") and "IndexTargets" not in line)
+        for line in self._dump().splitlines():
+            if line.startswith("Acquire::") and "IndexTargets" not in line:
+                yield line
         yield 'Acquire::Languages "none";'
         yield 'APT::Update::Error-Mode "any";'
         yield f'APT::Sandbox::User "{"root" if os.geteuid() == 0 else ""}";'
@@ -146,10 +150,3 @@ def _libraries(graph: dict[str, list[str]], packages: Sequence[str]) -> list[str
                 needed.append(name)
                 pending.append(name)
     return needed
-
-
-def check_tools() -> None:
-    """Fail early where Debian packages cannot be unpacked at all."""
-    for tool in ("apt-get", "apt-cache", "dpkg-deb"):
-        if shutil.which(tool) is None:
-            raise InstallFailedError(f"Debian packages need the program {tool!r}, which is not on this machine")

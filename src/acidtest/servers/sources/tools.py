@@ -1,4 +1,4 @@
-"""Running the tools that fetch packages: output line by line, and one sentence when they are missing or fail."""
+"""Running the tools that fetch packages, with one sentence when they are missing or fail."""
 
 import shutil
 import subprocess
@@ -21,7 +21,9 @@ def run_tool(
 ) -> str:
     """Run a tool to its end and return its standard output; `on_line` sees every line as it comes."""
     if shutil.which(command[0]) is None:
-        raise InstallFailedError(f"{purpose} needs the program {command[0]!r}, which is not on this machine{hint}")
+        raise InstallFailedError(
+            f"{purpose} needs the program {command[0]!r}, which is not on this machine{hint}"
+        )
     process = subprocess.Popen(
         command,
         cwd=folder,
@@ -43,16 +45,15 @@ def run_tool(
             process.kill()
             raise
     if process.returncode != 0:
-        raise InstallFailedError(
-            f"{purpose} failed: {_complaint(lines)}; check the network and the settings of {Path(command[0]).name},"
-            " then try again"
-        )
+        raise InstallFailedError(f"{purpose} failed: {_complaint(lines)}; check the network, then try again")
     return "\n".join(lines)
 
 
 def _complaint(lines: Sequence[str]) -> str:
     """The line that says most about a failure: an error if there is one, else the last line."""
     spoken = [line.strip() for line in lines if line.strip()]
-    errors = [line for line in spoken if line.lower().startswith(("e:", "err", "npm err", "npm error", "fatal"))]
+    errors = [
+        line for line in spoken if line.lower().startswith(("e:", "err", "npm err", "npm error", "fatal"))
+    ]
     chosen = (errors or spoken or ["it gave no reason"])[-1 if not errors else 0]
     return chosen[:WORDS_MAX]

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from acidtest.sql.evaluate.dialect import Dialect
-    from acidtest.sql.evaluate.query import Plan
+    from acidtest.sql.evaluate.plan import Plan
 
 
 class Compiler:
@@ -40,7 +40,6 @@ class Compiler:
         self.plans = plans or {}  # common table expressions by name
         self.slots: dict[exp.Expression, Code] = {}  # aggregates and windows of this query, by tree
         self.folds = folds
-        self.grouping = False
 
     def compile(self, node: exp.Expression) -> Code:
         """The code of an expression; raises `Unknown`, or `EvaluationError` if the DBMS refuses it unseen."""
@@ -60,7 +59,11 @@ class Compiler:
 
     def condition(self, node: exp.Expression) -> Fn:
         """An expression as True, False or None."""
-        return self.dialect.truth(self.compile(node))
+        return self.truth(self.compile(node))
+
+    def truth(self, code: Code) -> Fn:
+        """A code as True, False or None."""
+        return self.dialect.truth(self, code)
 
     def compare(self, left: Code, right: Code, test: Callable[[Any, Any], bool], *, ordering: bool) -> Code:
         """A comparison that is NULL if an operand is."""

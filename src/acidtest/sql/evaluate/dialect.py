@@ -9,7 +9,8 @@ from sqlglot import exp
 
 from acidtest.model import Column
 from acidtest.sql.evaluate.code import Code, Convert, Fn
-from acidtest.sql.evaluate.types import SqlType
+from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.types import INTEGER, SqlType
 
 if TYPE_CHECKING:
     from acidtest.sql.evaluate.compiler import Compiler
@@ -51,7 +52,9 @@ class Dialect(ABC):
     """Errors in constant expressions are raised before any row is read."""
 
     pairwise_between: ClassVar[bool] = True
-    empty_select_clause: ClassVar[bool] = False
+    """`a BETWEEN b AND c` compares each pair by its own types."""
+
+    rank_type: ClassVar[SqlType] = INTEGER
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
@@ -61,7 +64,7 @@ class Dialect(ABC):
         """The static type of a stored column; `Unknown` for types that are not modelled."""
 
     @abstractmethod
-    def truth(self, code: Code) -> Fn:
+    def truth(self, compiler: "Compiler", code: Code) -> Fn:
         """A condition as True, False or None."""
 
     @abstractmethod
@@ -92,14 +95,28 @@ class Dialect(ABC):
     def store(self, compiler: "Compiler", column: Column, code: Code) -> Fn:
         """The value that a column holds after the assignment, or an `EvaluationError`."""
 
+    def settled(self, compiler: "Compiler", code: Code) -> Code:  # noqa: ARG002 - for overriding
+        """An expression of a select list, whose type nothing around it decides any more."""
+        return code
+
     def derived(self, type_: SqlType) -> SqlType:
         """The type of a column of a derived table whose expression had this type."""
         return type_
 
+    def column_key(self, name: str) -> str:
+        """The name of a stored column as it is looked up."""
+        return name.lower()
+
     def fold_name(self, identifier: exp.Identifier) -> str:
-        """A column name as the DBMS compares it."""
+        """A column name in a statement as it is looked up."""
         return str(identifier.this).lower()
 
     def fold_table(self, identifier: exp.Identifier) -> str:
         """A table name or alias as the DBMS compares it."""
         return str(identifier.this)
+
+    def ungrouped(self, name: str) -> None:
+        """A column is read that is neither grouped nor aggregated: allow it (each group must then agree),
+        or raise what is known of it."""
+        if self.settings.full_group_by:
+            raise Unknown(f"whether column {name} depends on the grouped ones")

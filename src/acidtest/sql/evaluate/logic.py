@@ -13,7 +13,7 @@ from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.types import NULL
 
-_TESTS = {
+TESTS = {
     exp.EQ: operator.eq,
     exp.NEQ: operator.ne,
     exp.LT: operator.lt,
@@ -52,7 +52,7 @@ def conjunction(compiler: Compiler, node: exp.And) -> Code:
     with compiler.dead_code(_is_constantly(compiler, left, False)):
         right = compiler.compile(node.expression)
     return compiler.dialect.logical(
-        both(compiler.dialect.truth(left), compiler.dialect.truth(right)), left, right
+        both(compiler.truth(left), compiler.truth(right)), left, right
     )
 
 
@@ -62,14 +62,14 @@ def disjunction(compiler: Compiler, node: exp.Or) -> Code:
     with compiler.dead_code(_is_constantly(compiler, left, True)):
         right = compiler.compile(node.expression)
     return compiler.dialect.logical(
-        either(compiler.dialect.truth(left), compiler.dialect.truth(right)), left, right
+        either(compiler.truth(left), compiler.truth(right)), left, right
     )
 
 
 def _is_constantly(compiler: Compiler, code: Code, value: bool) -> bool:
     if not code.constant or code.fails:
         return False
-    return compiler.dialect.truth(code)(()) is value
+    return compiler.truth(code)(()) is value
 
 
 def both(first: Fn, second: Fn) -> Fn:
@@ -105,7 +105,7 @@ def either(first: Fn, second: Fn) -> Fn:
 def exclusive(compiler: Compiler, node: exp.Xor) -> Code:
     """XOR: NULL if an operand is."""
     left, right = compiler.compile(node.this), compiler.compile(node.expression)
-    first, second = compiler.dialect.truth(left), compiler.dialect.truth(right)
+    first, second = compiler.truth(left), compiler.truth(right)
 
     def differs(row: JoinedRow) -> bool | None:
         a, b = first(row), second(row)
@@ -121,7 +121,7 @@ def negation(compiler: Compiler, node: exp.Not) -> Code:
 
 def negate(compiler: Compiler, code: Code) -> Code:
     """The negation of a condition."""
-    inner = compiler.dialect.truth(code)
+    inner = compiler.truth(code)
 
     def negated(row: JoinedRow) -> bool | None:
         value = inner(row)
@@ -131,14 +131,9 @@ def negate(compiler: Compiler, code: Code) -> Code:
 
 
 def comparison(compiler: Compiler, node: exp.Binary) -> Code:
-    """=, <>, <, <=, >, >=; of rows, and against ANY and ALL."""
-    test = _TESTS[type(node)]
+    """=, <>, <, <=, >, >= of values and of rows."""
+    test = TESTS[type(node)]
     ordering = not isinstance(node, exp.EQ | exp.NEQ)
-    quantified = node.expression
-    if isinstance(quantified, exp.Any | exp.All):
-        from acidtest.sql.evaluate.subqueries import quantified_comparison  # noqa: PLC0415 - a cycle
-
-        return quantified_comparison(compiler, node, test, ordering=ordering)
     if isinstance(node.this, exp.Tuple):
         return _row_comparison(compiler, node)
     return compiler.compare(
@@ -158,9 +153,9 @@ def rows_equal(compiler: Compiler, left: Sequence[Code], right: Sequence[Code]) 
     if len(left) != len(right):
         raise Unknown("row values of different sizes")
     pairs = [compiler.equal(one, two) for one, two in zip(left, right, strict=True)]
-    fn = compiler.dialect.truth(pairs[0])
+    fn = compiler.truth(pairs[0])
     for pair in pairs[1:]:
-        fn = both(fn, compiler.dialect.truth(pair))
+        fn = both(fn, compiler.truth(pair))
     return compiler.dialect.logical(fn, *pairs)
 
 
@@ -187,7 +182,7 @@ def is_test(compiler: Compiler, node: exp.Is) -> Code:
         inner = code.fn
         return compiler.dialect.logical(lambda row: (inner(row) is None) is wanted, code)
     if isinstance(node.expression, exp.Boolean):
-        truth, value = compiler.dialect.truth(code), bool(node.expression.this)
+        truth, value = compiler.truth(code), bool(node.expression.this)
         return compiler.dialect.logical(lambda row: (truth(row) is value) is wanted, code)
     raise Unknown("IS with an expression")
 
@@ -218,11 +213,7 @@ def _at_most(first: Fn, second: Fn) -> Fn:
 
 
 def membership(compiler: Compiler, node: exp.In) -> Code:
-    """IN over a list or a subquery."""
-    if node.args.get("query") is not None:
-        from acidtest.sql.evaluate.subqueries import in_subquery  # noqa: PLC0415 - a cycle
-
-        return in_subquery(compiler, node)
+    """IN over a list."""
     if node.args.get("field") is not None or node.args.get("unnest") is not None:
         raise Unknown("IN over an array")
     if isinstance(node.this, exp.Tuple):
@@ -232,9 +223,9 @@ def membership(compiler: Compiler, node: exp.In) -> Code:
         value = compiler.compile(node.this)
         items = compiler.all(node.expressions)
         tests = [compiler.equal(value, item) for item in items]
-    fn = compiler.dialect.truth(tests[0])
+    fn = compiler.truth(tests[0])
     for test in tests[1:]:
-        fn = either(fn, compiler.dialect.truth(test))
+        fn = either(fn, compiler.truth(test))
     return compiler.dialect.logical(fn, *tests)
 
 
@@ -269,7 +260,7 @@ def if_function(compiler: Compiler, node: exp.If) -> Code:
 def choose(compiler: Compiler, conditions: Sequence[Code], branches: Sequence[Code]) -> Code:
     """The first branch whose condition is TRUE, or the last branch, in their common type."""
     type_, unified = compiler.dialect.unify(compiler, branches)
-    tests = [compiler.dialect.truth(code) for code in conditions]
+    tests = [compiler.truth(code) for code in conditions]
     arms = list(zip(tests, [code.fn for code in unified], strict=False))
     last = unified[-1].fn
 
@@ -318,7 +309,7 @@ def coalesce(compiler: Compiler, node: exp.Coalesce) -> Code:
 def nullif(compiler: Compiler, node: exp.Nullif) -> Code:
     """NULLIF: NULL if both are equal, else the first."""
     left, right = compiler.compile(node.this), compiler.compile(node.expression)
-    equal = compiler.dialect.truth(compiler.equal(left, right))
+    equal = compiler.truth(compiler.equal(left, right))
     value = left.fn
     return Code(
         left.type,
@@ -335,7 +326,7 @@ SHARED: dict[type[exp.Expression], Handler] = {
     exp.And: conjunction,
     exp.Or: disjunction,
     exp.Not: negation,
-    **dict.fromkeys(_TESTS, comparison),
+    **dict.fromkeys(TESTS, comparison),
     exp.NullSafeEQ: null_safe,
     exp.NullSafeNEQ: null_safe,
     exp.Is: is_test,

@@ -19,6 +19,7 @@ class Family(StrEnum):
     DATE = "date"
     DATETIME = "datetime"
     TIME = "time"
+    OPAQUE = "opaque"  # not modelled: may be read and shown, nothing else
 
 
 NUMERIC = frozenset({Family.INTEGER, Family.DECIMAL, Family.DOUBLE})
@@ -90,6 +91,7 @@ DOUBLE = SqlType(Family.DOUBLE)
 DATE = SqlType(Family.DATE)
 DATETIME = SqlType(Family.DATETIME)
 TIME = SqlType(Family.TIME)
+OPAQUE = SqlType(Family.OPAQUE)
 
 
 def decimal(scale: int | None, *, precision: int | None = None, loose: bool = False) -> SqlType:

@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from acidtest.errors import TargetFailedError
 from acidtest.model import Row
 from acidtest.targets.mysql_family.values import Decoder, read_column, read_length, read_row, read_text
 
@@ -12,6 +11,10 @@ STATUS_IN_TRANSACTION = 0x0001
 STATUS_MORE_RESULTS = 0x0008
 _CONTINUES = 0xFFFFFF  # a packet of this size goes on in the next one
 _MATCHED = re.compile(rb"Rows matched: (\d+)")
+
+
+class ConnectionLostError(Exception):
+    """The connection ended, or what came is not the protocol; what that means depends on who was speaking."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,12 @@ class ReplyReader:
 
     def feed(self, data: bytes) -> tuple[Result, ...] | None:
         """Take the next bytes; the results if the reply is now complete."""
+        try:
+            return self._feed(data)
+        except (LookupError, ValueError, ArithmeticError) as error:
+            raise ConnectionLostError(f"the server broke the protocol: {error!r}") from error
+
+    def _feed(self, data: bytes) -> tuple[Result, ...] | None:
         if self._rest:
             data = self._rest + data
         at, end = 0, len(data)
@@ -81,7 +90,7 @@ class ReplyReader:
                 complete = self._handle(data, start, stop)
             if complete:
                 if at != end:
-                    raise TargetFailedError("the server sent more than the reply to one command")
+                    raise ConnectionLostError("the server sent more than the reply to one command")
                 return tuple(self._results)
         self._rest = data[at:]
         return None
@@ -96,9 +105,9 @@ class ReplyReader:
         if first == 0xFF:
             return self._on_error(data, start, stop)
         if first == 0xFB:
-            raise TargetFailedError("the server asks for a local file (LOAD DATA LOCAL), which is not offered")
+            raise ConnectionLostError("the server asks for a local file, which was never offered")
         self._left, _ = read_length(data, start)
-        self._columns, self._rows = [], []
+        self._columns, self._decoders, self._rows = [], (), []
         self._handle = self._on_column
         return False
 
@@ -107,8 +116,6 @@ class ReplyReader:
         if self._left == 0:
             self._handle = self._on_row
             return False
-        if not self._columns:
-            self._decoders = ()
         column = read_column(data[start:stop])
         self._columns.append(column.name)
         self._decoders += (column.decode,)

@@ -13,7 +13,7 @@ from pymysql.constants import CLIENT, COMMAND
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.servers.base import Endpoint
-from acidtest.targets.mysql_family.replies import Refused, ReplyReader, Result
+from acidtest.targets.mysql_family.replies import ConnectionLostError, ReplyReader, Result
 
 ANSWER_LIMIT_S = 60.0
 """After this long without an answer to a question of our own, the server counts as hung."""
@@ -21,11 +21,6 @@ ANSWER_LIMIT_S = 60.0
 _CHUNK = 1 << 14  # larger ones cost more to allocate than they save
 _PACKET_MAX = 0xFFFFFF
 _NOT_ALLOWED = {1044, 1045, 1698}
-_CR_SERVER_LOST = 2013
-
-
-class ConnectionLostError(Exception):
-    """The connection ended; what that means depends on who was speaking."""
 
 
 class Wire:
@@ -115,7 +110,7 @@ def connect(
             password=endpoint.password,
             database=database,
             charset="utf8mb4",
-            autocommit=None,
+            autocommit=True,
             ssl_disabled=True,
             client_flag=CLIENT.MULTI_STATEMENTS if multi else 0,
         )

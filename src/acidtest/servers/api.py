@@ -1,0 +1,118 @@
+"""What the rest of acidtest calls: install, start and list servers by their specification."""
+
+from acidtest.errors import UsageError
+from acidtest.servers import store
+from acidtest.servers.base import Installation, InstallFailedError, Progress, Release, no_progress
+from acidtest.servers.cache import locked
+from acidtest.servers.flavours import FLAVOURS
+from acidtest.servers.running import RunningServer
+from acidtest.servers.sources import SOURCES, machine
+from acidtest.servers.specs import Spec, nearest_first, version_key
+from acidtest.servers.specs import parse_spec as parse_any_spec
+
+EMBEDDED = "postgres"
+"""Installed when it is asked for and missing: the default target."""
+
+
+def parse_spec(text: str) -> Spec:
+    """`NAME[@VERSION]` of a server that acidtest can run."""
+    return parse_any_spec(text, FLAVOURS)
+
+
+def available() -> list[Release]:
+    """What can be installed as far as is known without asking the network, newest first within a DBMS."""
+    releases = [release for source in SOURCES for release in source.releases()]
+    by_version = sorted(releases, key=lambda release: version_key(release.version), reverse=True)
+    return sorted(by_version, key=lambda release: release.dbms)
+
+
+def refresh(progress: Progress = no_progress) -> None:
+    """Ask all sources what they have now."""
+    for source in SOURCES:
+        source.refresh(progress)
+
+
+def installed() -> list[Installation]:
+    """What can be started at once: the store and the machine's own servers, newest first within a DBMS."""
+    found = [*store.stored(), *machine.on_machine()]
+    by_version = sorted(found, key=lambda one: version_key(one.version), reverse=True)
+    return sorted(by_version, key=lambda one: one.dbms)
+
+
+def find_installed(wish: str | Spec) -> Installation | None:
+    """The newest installed server that satisfies the wish."""
+    spec = parse_spec(wish) if isinstance(wish, str) else wish
+    return next((one for one in installed() if spec.accepts(one.dbms, one.version)), None)
+
+
+def install(wish: str, progress: Progress = no_progress) -> Installation:
+    """Install the newest release that satisfies the wish; one that is in the store already is kept."""
+    spec = parse_spec(wish)
+    if spec.version and (found := find_installed(spec)):
+        return found
+    release = _choose(spec)
+    with locked(f"install-{spec.dbms}"):
+        for one in store.stored():
+            if spec.accepts(one.dbms, one.version):
+                return one
+        store.sweep(spec.dbms)
+        source = next(source for source in SOURCES if source.name == release.source)
+        made = store.install(release, source, progress)
+    if not spec.accepts(made.dbms, made.version):
+        raise InstallFailedError(
+            f"{spec} cannot be had any more: {release.source} now has {made.version}, which was installed"
+        )
+    return made
+
+
+def remove(wish: str) -> Installation:
+    """Remove the installation that the wish names; it must name exactly one."""
+    spec = parse_spec(wish)
+    kept = [one for one in store.stored() if spec.accepts(one.dbms, one.version)]
+    if not kept:
+        raise UsageError(f"{spec} is not installed by acidtest; `acidtest server list` shows what is")
+    if len(kept) > 1:
+        choice = ", ".join(one.spec for one in kept)
+        raise UsageError(f"{spec} could be any of {choice}; say which one to remove")
+    with locked(f"install-{spec.dbms}"):
+        if store.is_in_use(kept[0]):
+            raise UsageError(f"{kept[0].spec} is running; stop it first: acidtest server stop {kept[0].spec}")
+        store.remove(kept[0])
+    return kept[0]
+
+
+def require(wish: str, progress: Progress = no_progress) -> Installation:
+    """The installation to start for this wish. Only the embedded default is installed without being asked."""
+    spec = parse_spec(wish)
+    found = find_installed(spec)
+    if spec == Spec(EMBEDDED) and (found is None or found.source == machine.NAME):
+        # the machine's own server may be any version: the same command shall give the same results everywhere
+        return install(wish, progress)
+    if found is None:
+        _choose(spec)
+        raise UsageError(f"{spec} is not installed; run: acidtest server install {spec}")
+    return found
+
+
+def start(wish: str, *, port: int | None = None, detached: bool = False) -> RunningServer:
+    """Start a private, fresh server for `NAME[@VERSION]`; it ends with this process unless detached."""
+    return RunningServer.start(require(wish), port=port, detached=detached)
+
+
+def _choose(spec: Spec) -> Release:
+    """The newest release that may satisfy the wish, or a sentence that lists what there is."""
+    candidates = [one for one in available() if spec.may_accept(one.dbms, one.version)]
+    if not candidates:
+        raise UsageError(f"{spec} cannot be had; {_choice(spec)}")
+    chosen = candidates[0]
+    if spec.accepts(chosen.dbms, chosen.version):
+        return chosen
+    # an exact wish from a series: the source has to find it
+    return Release(chosen.dbms, spec.version, chosen.source, chosen.package, chosen.origin, chosen.size_bytes)
+
+
+def _choice(spec: Spec) -> str:
+    to_have = [one.version for one in available() if one.dbms == spec.dbms]
+    at_hand = [one.version for one in installed() if one.dbms == spec.dbms]
+    ordered = nearest_first(spec.version, to_have + at_hand)
+    return f"nearest first, there is: {', '.join(f'{spec.dbms}@{version}' for version in ordered)}"

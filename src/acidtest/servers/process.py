@@ -1,0 +1,141 @@
+"""One server process: started as the right user, tied to our life if wished, watched without sleeping.
+
+The kernel sends `death_signal` to the server when the *thread* that started it ends: a server must not be
+started from a thread that ends before the server is stopped.
+"""
+
+import ctypes
+import os
+import select
+import signal
+import subprocess
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+PR_SET_PDEATHSIG = 1
+_LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+@dataclass(slots=True)
+class ServerProcess:
+    """A running process, ours by birth (`popen`) or found again by its id."""
+
+    pid: int
+    descriptor: int
+    """A pidfd: names this very process even after its number is used again, and is readable at its end."""
+
+    popen: "subprocess.Popen[bytes] | None" = None
+
+    @classmethod
+    def start(
+        cls,
+        command: Sequence[str],
+        *,
+        environment: Mapping[str, str],
+        folder: Path,
+        log: Path,
+        owner: int | None,
+        death_signal: signal.Signals | None,
+        keep: Sequence[int],
+    ) -> Self:
+        """Start a command in a session of its own, so that Ctrl-C reaches us and not the server."""
+        with log.open("ab") as output:
+            popen = subprocess.Popen(
+                command,
+                cwd=folder,
+                env=dict(environment),
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                pass_fds=keep,
+                user=owner,
+                group=owner,
+                extra_groups=None if owner is None else [],
+                preexec_fn=_die_with_parent(death_signal) if death_signal else None,  # noqa: PLW1509
+            )
+        return cls(popen.pid, os.pidfd_open(popen.pid), popen)
+
+    @classmethod
+    def find(cls, pid: int, born: str) -> Self | None:
+        """The process of that id if it is still the one that was born then."""
+        try:
+            descriptor = os.pidfd_open(pid)
+        except ProcessLookupError:
+            return None
+        if birth(pid) != born:
+            os.close(descriptor)
+            return None
+        return cls(pid, descriptor)
+
+    def ended_within(self, seconds: float) -> bool:
+        """Wait for its end, at most so long."""
+        poller = select.poll()
+        poller.register(self.descriptor, select.POLLIN)
+        ended = bool(poller.poll(seconds * 1000))
+        if ended and self.popen is not None:
+            self.popen.wait()
+        return ended
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send a signal; none if it has ended."""
+        if not self.ended_within(0):
+            signal.pidfd_send_signal(self.descriptor, number)
+
+    def close(self) -> None:
+        if self.descriptor >= 0:
+            os.close(self.descriptor)
+            self.descriptor = -1
+
+
+def run_to_end(
+    command: Sequence[str],
+    text: str,
+    *,
+    environment: Mapping[str, str],
+    folder: Path,
+    log: Path,
+    owner: int | None,
+) -> int:
+    """Run a helper program (initialisation) to its end with this input, its output in the log."""
+    with log.open("ab") as output:
+        done = subprocess.run(
+            command,
+            input=text.encode(),
+            cwd=folder,
+            env=dict(environment),
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+            user=owner,
+            group=owner,
+            extra_groups=None if owner is None else [],
+            preexec_fn=_die_with_parent(signal.SIGKILL),
+            check=False,
+        )
+    return done.returncode
+
+
+def birth(pid: int) -> str:
+    """When a process started, in the kernel's ticks: with the id it names the process for good."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return ""
+    return stat.rpartition(")")[2].split()[19]
+
+
+def _die_with_parent(number: signal.Signals) -> Callable[[], None]:
+    """Runs in the child after it has changed its user, which would clear the setting.
+
+    Only system calls are made there, so that other threads of ours cannot have left a lock behind."""
+    parent = os.getpid()
+
+    def tie() -> None:
+        _LIBC.prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
+        if os.getppid() != parent:  # we died before the setting took effect
+            os._exit(1)
+
+    return tie

@@ -1,0 +1,73 @@
+"""WHERE: which rows pass, and how sure an error is."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from sqlglot import exp
+
+from acidtest.sql.evaluate.code import Fn, JoinedRow
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.relations import Relation
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """A compiled WHERE clause; None lets everything pass."""
+
+    test: Fn | None
+    fails: bool
+
+
+def compile_filter(compiler: Compiler, clause: exp.Expression | None, relation: Relation) -> Filter:
+    """The WHERE clause of a query."""
+    if clause is None:
+        return Filter(None, fails=False)
+    return compile_condition(compiler, clause.this, simple=relation.simple)
+
+
+def compile_condition(compiler: Compiler, node: exp.Expression, *, simple: bool) -> Filter:
+    """A condition on rows that the server reads one by one (`simple`) or in a plan of its own choice."""
+    code = compiler.compile(node)
+    test = compiler.truth(code)
+    if not code.fails:
+        return Filter(test, fails=False)
+    if not simple:
+        return Filter(_unsure(test), fails=True)
+    parts = [compiler.condition(part) for part in node.flatten()] if isinstance(node, exp.And) else [test]
+    return Filter(test if len(parts) == 1 else _all_sure(parts), fails=True)
+
+
+def _unsure(test: Fn) -> Fn:
+    def careful(row: JoinedRow) -> Any:
+        try:
+            return test(row)
+        except EvaluationError as error:
+            raise Unknown("an error in a condition that the plan may avoid") from error
+
+    return careful
+
+
+def _all_sure(parts: list[Fn]) -> Fn:
+    """Conjuncts run in an order of the server's choice: an error is sure if no other one excludes the row."""
+
+    def careful(row: JoinedRow) -> bool | None:
+        outcome: bool | None = True
+        failure: EvaluationError | None = None
+        for part in parts:
+            try:
+                value = part(row)
+            except EvaluationError as error:
+                failure = error
+                continue
+            if value is False:
+                outcome = False
+            elif value is None and outcome is True:
+                outcome = None
+        if failure is None:
+            return outcome
+        if outcome is True:
+            raise failure
+        raise Unknown("an error in a condition that another one may avoid") from failure
+
+    return careful

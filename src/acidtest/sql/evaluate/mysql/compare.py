@@ -1,0 +1,66 @@
+"""What two operands are compared as.
+
+https://dev.mysql.com/doc/refman/en/type-conversion.html; measured where it is silent.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+from acidtest.sql.evaluate.code import Code
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.mysql.types import as_datetime, as_double, common_collation
+from acidtest.sql.evaluate.types import DOUBLE, Family
+
+_EXACT_DOUBLES = 1 << 53
+
+
+def comparables(compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
+    """Operands as values that Python compares the way the server does."""
+    families = {code.type.family for code in codes} - {Family.NULL}
+    if families <= {Family.INTEGER, Family.DECIMAL}:
+        return list(codes)
+    if families == {Family.TEXT}:
+        collation, _ = common_collation(codes)
+        return [_keyed(code, collation.key) for code in codes]
+    if families <= {Family.DATE, Family.DATETIME}:
+        return [as_datetime(code) for code in codes]
+    if families & {Family.DATE, Family.DATETIME}:
+        return _with_dates(codes, families)
+    if Family.TIME in families:
+        raise Unknown("comparisons of TIME")
+    if _is_column_against_text(codes):
+        return [_guarded(as_double(compiler, code), code) for code in codes]
+    return [as_double(compiler, code) for code in codes]
+
+
+def _keyed(code: Code, key: Any) -> Code:
+    return code if code.type.family is Family.NULL else code.then(code.type, key)
+
+
+def _with_dates(codes: Sequence[Code], families: set[Family]) -> list[Code]:
+    # A date against text is compared as a point in time if the text is a constant; else it is not modelled.
+    if families - {Family.DATE, Family.DATETIME, Family.TEXT}:
+        raise Unknown("dates compared with numbers")
+    if any(code.type.is_text and not code.constant for code in codes):
+        raise Unknown("dates compared with texts that are not constant")
+    return [as_datetime(code) for code in codes]
+
+
+def _is_column_against_text(codes: Sequence[Code]) -> bool:
+    return any(code.column and code.type.family is Family.INTEGER for code in codes) and any(
+        code.constant and code.type.is_text for code in codes
+    )
+
+
+def _guarded(converted: Code, original: Code) -> Code:
+    """The server turns a constant into the column's integer type first; it matters beyond 53 bits only."""
+    if original.type.family is not Family.INTEGER:
+        return converted
+
+    def check(value: float) -> float:
+        if abs(value) >= _EXACT_DOUBLES:
+            raise Unknown("integers beyond 53 bits compared with texts")
+        return value
+
+    return converted.then(DOUBLE, check)

@@ -1,0 +1,332 @@
+"""Functions of numbers, choices among values, and casts."""
+
+import math
+from collections.abc import Callable
+from decimal import ROUND_CEILING, ROUND_FLOOR, Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from acidtest.model import ErrorKind
+from acidtest.sql.evaluate.code import Code, strict
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.mysql import values
+from acidtest.sql.evaluate.mysql.compare import comparables
+from acidtest.sql.evaluate.mysql.types import as_datetime, as_double, as_text, common_type, text_type
+from acidtest.sql.evaluate.types import DATE, DATETIME, DOUBLE, INTEGER, UNSIGNED, Family, SqlType, decimal
+
+DType = exp.DataType.Type
+_INEXACT = (Family.DOUBLE, Family.TEXT)
+
+
+def _number(compiler: Compiler, node: exp.Expression) -> Code:
+    code = compiler.compile(node)
+    if code.type.is_temporal:
+        raise Unknown("functions of numbers over dates")
+    return as_double(compiler, code) if code.type.family in (Family.TEXT, Family.NULL) else code
+
+
+def absolute(compiler: Compiler, node: exp.Abs) -> Code:
+    """ABS."""
+    code = _number(compiler, node.this)
+    if code.type.family is not Family.INTEGER:
+        return code.then(code.type, abs)
+    if code.type.unsigned:
+        return code
+
+    def of_integer(value: int) -> int:
+        if value == -(1 << 63):
+            raise EvaluationError(ErrorKind.OUT_OF_RANGE, "BIGINT value is out of range")
+        return abs(value)
+
+    return code.then(INTEGER, of_integer, fails=True)
+
+
+def sign(compiler: Compiler, node: exp.Sign) -> Code:
+    """SIGN."""
+    return _number(compiler, node.this).then(INTEGER, lambda value: (value > 0) - (value < 0))
+
+
+def _to_whole(rounding: str, of_double: Callable[[float], float]) -> Callable[[Compiler, Any], Code]:
+    def handler(compiler: Compiler, node: exp.Func) -> Code:
+        if node.args.get("decimals") is not None or node.args.get("to") is not None:
+            raise Unknown("FLOOR and CEIL with a scale")
+        code = _number(compiler, node.this)
+        if code.type.family is Family.DOUBLE:
+            return code.then(DOUBLE, lambda value: float(of_double(value)))
+        if code.type.family is Family.INTEGER:
+            return code
+
+        def whole(value: Decimal) -> int:
+            result = int(value.to_integral_value(rounding))
+            if not -(1 << 63) <= result < 1 << 63:
+                raise Unknown("FLOOR and CEIL beyond 64 bits")
+            return result
+
+        precision = code.type.precision
+        if precision is None or precision - (code.type.scale or 0) > 17:
+            return _whole_of_unsized(code, rounding)
+        return code.then(INTEGER, whole)
+
+    return handler
+
+
+def _whole_of_unsized(code: Code, rounding: str) -> Code:
+    # The type of the answer depends on the number of digits that the argument may have.
+    def whole(value: Decimal) -> int:
+        if value.adjusted() > 12:
+            raise Unknown("FLOOR and CEIL of long DECIMALs")
+        return int(value.to_integral_value(rounding))
+
+    return code.then(INTEGER, whole)
+
+
+floor = _to_whole(ROUND_FLOOR, math.floor)
+ceiling = _to_whole(ROUND_CEILING, math.ceil)
+
+
+def _scale_argument(compiler: Compiler, node: exp.Func) -> int:
+    argument = node.args.get("decimals")
+    if argument is None:
+        return 0
+    code = compiler.compile(argument)
+    if not code.constant or code.type.family is not Family.INTEGER:
+        raise Unknown("ROUND to a scale that is no constant")
+    return int(code.fn(()))
+
+
+def rounded(compiler: Compiler, node: exp.Round) -> Code:
+    """ROUND: exact numbers half away from zero, DOUBLEs half to even."""
+    return _rescaled(compiler, node, values.round_decimal, lambda value: float(round(value)))
+
+
+def truncated(compiler: Compiler, node: exp.Trunc) -> Code:
+    """TRUNCATE: toward zero."""
+    return _rescaled(compiler, node, values.cut_decimal, lambda value: float(math.trunc(value)))
+
+
+def _rescaled(
+    compiler: Compiler,
+    node: exp.Func,
+    exact: Callable[[Decimal, int], Decimal],
+    whole: Callable[[float], float],
+) -> Code:
+    code = _number(compiler, node.this)
+    digits = _scale_argument(compiler, node)
+    family = code.type.family
+    if family is Family.DOUBLE:
+        return code.then(DOUBLE, _double_rescaler(digits, whole))
+    if family is Family.INTEGER:
+        return code if digits >= 0 else code.then(code.type, _integer_rescaler(code.type, digits, exact))
+    own = code.type.scale or 0
+    scale = min(max(digits, 0), own) if not code.type.loose else max(digits, 0)
+    if scale > 30:
+        raise Unknown("DECIMALs of more than 30 decimals")
+
+    def rescaled(value: Decimal) -> Decimal:
+        result = exact(value, digits) if digits < own or code.type.loose else value
+        return values.checked_decimal(values.round_decimal(result, scale))
+
+    return code.then(decimal(scale), rescaled)
+
+
+def _double_rescaler(digits: int, whole: Callable[[float], float]) -> Callable[[float], float]:
+    power = 10.0 ** abs(digits) if abs(digits) < 300 else math.inf
+
+    def rescaled(value: float) -> float:
+        if not math.isfinite(power):
+            raise Unknown("ROUND to hundreds of digits")
+        if digits < 0:
+            return whole(value / power) * power
+        scaled = value * power
+        return whole(scaled) / power if math.isfinite(scaled) else value
+
+    return rescaled
+
+
+def _integer_rescaler(
+    type_: SqlType, digits: int, exact: Callable[[Decimal, int], Decimal]
+) -> Callable[[int], int]:
+    low, high = type_.but(bits=64).integer_bounds
+
+    def rescaled(value: int) -> int:
+        result = int(exact(Decimal(value), max(digits, -40)))
+        if not low <= result <= high:
+            raise Unknown("ROUND beyond 64 bits")
+        return result
+
+    return rescaled
+
+
+def _extreme(better: Callable[[Any, Any], bool]) -> Callable[[Compiler, Any], Code]:
+    def handler(compiler: Compiler, node: exp.Func) -> Code:
+        codes = compiler.all([node.this, *node.expressions])
+        families = {code.type.family for code in codes} - {Family.NULL}
+        if len(families) > 1 and not families <= {Family.INTEGER, Family.DECIMAL, Family.DOUBLE}:
+            raise Unknown("GREATEST and LEAST over numbers and texts")
+        type_, unified = common_type(compiler, codes)
+        keyed = comparables(compiler, unified)
+        pairs = [(key.fn, code.fn) for key, code in zip(keyed, unified, strict=True)]
+
+        def extreme(row: tuple[Any, ...]) -> Any:
+            best_key = best = None
+            for key_of, value_of in pairs:
+                key = key_of(row)
+                if key is None:
+                    return None
+                if best_key is None or better(key, best_key):
+                    best_key, best = key, value_of(row)
+            return best
+
+        return Code(
+            type_,
+            extreme,
+            constant=all(code.constant for code in codes),
+            fails=any(code.fails for code in unified),
+        )
+
+    return handler
+
+
+greatest = _extreme(lambda new, old: bool(new > old))
+least = _extreme(lambda new, old: bool(new < old))
+
+
+def cast(compiler: Compiler, node: exp.Cast) -> Code:
+    """CAST and CONVERT; what a strict write makes of bad input is not modelled."""
+    code = compiler.compile(node.this)
+    target = node.args["to"]
+    kind = target.this
+    if kind == DType.BIGINT:
+        return _cast_to_integer(compiler, code, unsigned=False)
+    if kind == DType.UBIGINT:
+        return _cast_to_integer(compiler, code, unsigned=True)
+    if kind in (DType.CHAR, DType.VARCHAR, DType.TEXT) and target.args.get("charset") is None:
+        return _cast_to_text(compiler, code, target)
+    if kind == DType.DECIMAL:
+        return _cast_to_decimal(compiler, code, target)
+    if kind == DType.DOUBLE:
+        return as_double(compiler, code)
+    if kind == DType.DATE and code.type.family in (Family.DATE, Family.DATETIME, Family.TEXT):
+        return as_datetime(code).then(DATE, lambda value: value.date())
+    if kind == DType.DATETIME and code.type.family in (Family.DATE, Family.DATETIME):
+        return as_datetime(code).typed(DATETIME)
+    raise Unknown(f"CAST to {kind.value}")
+
+
+def _parameters(target: exp.DataType) -> list[int]:
+    return [int(str(parameter.this.this)) for parameter in target.expressions]
+
+
+def _refuse_in_write(compiler: Compiler, code: Code) -> None:
+    if compiler.writes and code.type.is_text:
+        raise Unknown("CAST of texts in a write")
+
+
+def _cast_to_integer(compiler: Compiler, code: Code, *, unsigned: bool) -> Code:
+    _refuse_in_write(compiler, code)
+    family = code.type.family
+    type_ = UNSIGNED if unsigned else INTEGER
+    if family is Family.NULL:
+        return code.typed(type_)
+    if family is Family.TEXT:
+        return code.then(type_, lambda text: values.text_to_integer(text, unsigned=unsigned))
+    if family is Family.INTEGER:
+        return code.then(type_, _unsigned_value if unsigned else _signed_value)
+    if family in (Family.DECIMAL, Family.DOUBLE):
+        whole = _whole_decimal if family is Family.DECIMAL else values.double_to_integer
+
+        def convert(value: Any) -> int:
+            result = whole(value)
+            if not (0 if unsigned else -(1 << 63)) <= result < 1 << 63:
+                raise Unknown("CAST of numbers that do not fit")
+            return result
+
+        return code.then(type_, convert)
+    raise Unknown("CAST of dates to integers")
+
+
+def _whole_decimal(value: Decimal) -> int:
+    return int(values.round_decimal(value, 0))
+
+
+def _unsigned_value(value: int) -> int:
+    return value & ((1 << 64) - 1)
+
+
+def _signed_value(value: int) -> int:
+    return value - (1 << 64) if value >= 1 << 63 else int(value)
+
+
+def _cast_to_text(compiler: Compiler, code: Code, target: exp.DataType) -> Code:
+    text = as_text(compiler, code)
+    type_ = text_type(compiler)
+    if code.type.is_text:
+        type_ = code.type.but(padded=False, strength=type_.strength, collation=type_.collation)
+    sizes = _parameters(target)
+    if not sizes:
+        return text.typed(type_)
+    if compiler.writes:
+        raise Unknown("CAST to a short text in a write")
+    return text.then(type_, lambda value: value[: sizes[0]])
+
+
+def _cast_to_decimal(compiler: Compiler, code: Code, target: exp.DataType) -> Code:
+    _refuse_in_write(compiler, code)
+    sizes = _parameters(target)
+    precision = sizes[0] if sizes else 10
+    scale = sizes[1] if len(sizes) > 1 else 0
+    limit = Decimal(10) ** (precision - scale)
+    largest = limit - Decimal(1).scaleb(-scale)
+    if code.type.is_temporal:
+        raise Unknown("CAST of dates to DECIMAL")
+    to_exact = _EXACT_VALUES.get(code.type.family, Decimal)
+
+    def convert(value: Any) -> Decimal:
+        result = values.round_decimal(to_exact(value), scale)
+        if abs(result) >= limit:
+            if compiler.writes:
+                raise Unknown("CAST to a short DECIMAL in a write")
+            return largest if result > 0 else -largest
+        return values.checked_decimal(result)
+
+    return code.then(decimal(scale, precision=precision), convert)
+
+
+def _double_to_decimal(value: float) -> Decimal:
+    return Decimal(repr(value))
+
+
+_EXACT_VALUES: dict[Family, Callable[[Any], Decimal]] = {
+    Family.INTEGER: lambda value: Decimal(int(value)),
+    Family.TEXT: values.text_to_decimal,
+    Family.DOUBLE: _double_to_decimal,
+}
+
+
+def field_position(compiler: Compiler, node: exp.Anonymous) -> Code:
+    """FIELD(value, a, b, ...): the position of the first equal one, 0 if none is."""
+    codes = compiler.all(node.expressions)
+    keyed = comparables(compiler, codes)
+    subject, others = keyed[0], keyed[1:]
+    tests = [strict(INTEGER, lambda a, b: a == b, subject, other).fn for other in others]
+
+    def position(row: tuple[Any, ...]) -> int:
+        return next((at for at, test in enumerate(tests, 1) if test(row)), 0)
+
+    return Code(INTEGER, position, constant=all(code.constant for code in codes))
+
+
+HANDLERS = {
+    exp.Abs: absolute,
+    exp.Sign: sign,
+    exp.Floor: floor,
+    exp.Ceil: ceiling,
+    exp.Round: rounded,
+    exp.Trunc: truncated,
+    exp.Greatest: greatest,
+    exp.Least: least,
+    exp.Cast: cast,
+}
+FUNCTIONS = {"FIELD": field_position}

@@ -1,0 +1,141 @@
+"""Assignment to a column in strict mode."""
+
+from collections.abc import Callable
+from datetime import datetime
+from decimal import Decimal
+from typing import Any
+
+from acidtest.model import Column, ErrorKind
+from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.mysql import values
+from acidtest.sql.evaluate.mysql.types import as_datetime, as_text, stored_type
+from acidtest.sql.evaluate.types import Family, SqlType
+
+
+def store(compiler: Compiler, column: Column, code: Code) -> Fn:
+    """The value that the column holds after the assignment."""
+    target = stored_type(column)
+    source = code if code.type.family is not Family.NULL else code.typed(target)
+    convert = _converter(compiler, target, source)
+    inner = convert.fn if isinstance(convert, Code) else source.then(target, convert).fn
+    if column.nullable:
+        return inner
+
+    def required(row: JoinedRow) -> Any:
+        value = inner(row)
+        if value is None:
+            raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} cannot be NULL")
+        return value
+
+    return required
+
+
+def _converter(compiler: Compiler, target: SqlType, source: Code) -> Convert | Code:
+    if target.family is Family.INTEGER:
+        return _to_integer(target, source.type)
+    if target.family is Family.DECIMAL:
+        return _to_decimal(target, source.type)
+    if target.family is Family.DOUBLE:
+        return _to_double(source.type)
+    if target.family is Family.TEXT:
+        return as_text(compiler, source).then(target, _fitter(target))
+    if target.family is Family.DATE:
+        if source.type.family not in (Family.DATE, Family.TEXT):
+            raise Unknown("storing anything but dates and texts in DATE")
+        return as_datetime(source).then(target, _date_of)
+    if target.family is Family.DATETIME and source.type.family in (Family.DATE, Family.DATETIME, Family.TEXT):
+        return as_datetime(source).then(target, _without_micros)
+    raise Unknown(f"storing {source.type.family} in {target.family}")
+
+
+def _date_of(value: datetime) -> Any:
+    if value.hour or value.minute or value.second or value.microsecond:
+        raise Unknown("storing a time of day in DATE")
+    return value.date()
+
+
+def _without_micros(value: datetime) -> datetime:
+    if value.microsecond:
+        raise Unknown("storing fractions of a second")
+    return value
+
+
+def _ranged(target: SqlType, value: int) -> int:
+    low, high = target.integer_bounds
+    if value < low or value > high:
+        raise EvaluationError(ErrorKind.OUT_OF_RANGE, "out of range value for column")
+    return value
+
+
+def _to_integer(target: SqlType, source: SqlType) -> Convert:
+    if source.family is Family.INTEGER:
+        return lambda value: _ranged(target, int(value))
+    if source.family is Family.DECIMAL:
+        return lambda value: _ranged(target, int(values.round_decimal(value, 0)))
+    if source.family is Family.DOUBLE:
+        return lambda value: _ranged(target, values.double_to_integer(value))
+    if source.family is Family.TEXT:
+        return lambda text: _ranged(target, int(values.round_decimal(_whole_number(text), 0)))
+    raise Unknown("storing dates in integers")
+
+
+def _whole_number(text: str) -> Decimal:
+    number, whole = values.number_prefix(text)
+    if text[:1].isspace() or "e" in number.lower() or not text.isascii():
+        raise Unknown("storing numbers in unusual spellings")
+    if not whole:
+        raise EvaluationError(_BAD_TEXT[bool(values.number_prefix(text)[0] != "0" or text[:1] == "0")])
+    return Decimal(number)
+
+
+# A text that starts with a number is truncated, one that does not is no number at all.
+_BAD_TEXT = {True: ErrorKind.TRUNCATION, False: ErrorKind.BAD_VALUE}
+
+
+def _to_decimal(target: SqlType, source: SqlType) -> Convert:
+    scale = target.scale or 0
+    limit = Decimal(10) ** ((target.precision or 10) - scale)
+    exact = _exact_value(source)
+
+    def convert(value: Any) -> Decimal:
+        result = values.round_decimal(exact(value), scale)
+        if abs(result) >= limit:
+            raise EvaluationError(ErrorKind.OUT_OF_RANGE, "out of range value for column")
+        return abs(result) if not result else result
+
+    return convert
+
+
+def _exact_value(source: SqlType) -> Callable[[Any], Decimal]:
+    if source.family is Family.INTEGER:
+        return lambda value: Decimal(int(value))
+    if source.family is Family.DECIMAL:
+        return lambda value: Decimal(value)
+    if source.family is Family.DOUBLE:
+        return lambda value: Decimal(repr(value))
+    if source.family is Family.TEXT:
+        return _whole_number
+    raise Unknown("storing dates in DECIMAL")
+
+
+def _to_double(source: SqlType) -> Convert:
+    if source.is_numeric:
+        return float
+    if source.family is Family.TEXT:
+        return lambda text: float(_whole_number(text))
+    raise Unknown("storing dates in DOUBLE")
+
+
+def _fitter(target: SqlType) -> Callable[[str], str]:
+    limit = target.length or 0
+
+    def fit(text: str) -> str:
+        if len(text) > limit:
+            if text[limit:].strip(" "):
+                raise EvaluationError(ErrorKind.TRUNCATION, "data too long for column")
+            text = text[:limit]
+        return text.rstrip(" ") if target.padded else text
+
+    return fit

@@ -1,0 +1,263 @@
+"""Functions of text."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from sqlglot import exp
+
+from acidtest.sql.evaluate.code import Code, JoinedRow, strict
+from acidtest.sql.evaluate.collations import mysql_collation
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.like import like_pattern
+from acidtest.sql.evaluate.mysql.types import as_text, common_collation, text_type
+from acidtest.sql.evaluate.types import INTEGER, Family, SqlType, Strength
+
+
+def ascii_only(text: str) -> str:
+    """The text, or `Unknown` if its answer depends on a character set."""
+    if not text.isascii():
+        raise Unknown("functions of characters beyond ASCII")
+    return text
+
+
+def like(compiler: Compiler, node: exp.Like, escape: exp.Expression | None = None) -> Code:
+    """LIKE with MySQL's default escape; letters compare in the collation."""
+    codes = [as_text(compiler, compiler.compile(part)) for part in (node.this, node.expression)]
+    collation, _ = common_collation(codes)
+    symbol = "\\" if escape is None else str(escape.this)
+    if escape is not None and (not isinstance(escape, exp.Literal) or len(symbol) != 1):
+        raise Unknown("ESCAPE with anything but one character")
+    wanted = not node.args.get("negate")
+    folds = collation.folds_case
+
+    def matches(text: str, pattern: str) -> bool:
+        if folds and not (text.isascii() and pattern.isascii()):
+            raise Unknown("LIKE over characters beyond ASCII")
+        return (like_pattern(pattern, symbol, folds).fullmatch(text) is not None) is wanted
+
+    return compiler.dialect.logical(strict(INTEGER, matches, *codes).fn, *codes)
+
+
+def escaped(compiler: Compiler, node: exp.Escape) -> Code:
+    """LIKE ... ESCAPE '...'."""
+    if not isinstance(node.this, exp.Like):
+        raise Unknown("ESCAPE")
+    return like(compiler, node.this, node.expression)
+
+
+def _texts(compiler: Compiler, nodes: Sequence[exp.Expression]) -> tuple[SqlType, list[Code]]:
+    codes = [as_text(compiler, compiler.compile(node)) for node in nodes]
+    collation, strength = common_collation(codes)
+    return SqlType(Family.TEXT, collation=collation, strength=strength), codes
+
+
+def _count(compiler: Compiler, node: exp.Expression) -> Code:
+    code = compiler.compile(node)
+    if code.type.family not in (Family.INTEGER, Family.NULL):
+        raise Unknown("a position or length that is no integer")
+    return code
+
+
+def concat(compiler: Compiler, node: exp.Concat) -> Code:
+    """CONCAT: NULL if any part is."""
+    type_, codes = _texts(compiler, node.expressions)
+    return strict(type_, lambda *parts: "".join(parts), *codes)
+
+
+def concat_ws(compiler: Compiler, node: exp.ConcatWs) -> Code:
+    """CONCAT_WS: skips NULLs, NULL if the separator is."""
+    type_, codes = _texts(compiler, node.expressions)
+    separator, parts = codes[0].fn, [code.fn for code in codes[1:]]
+
+    def joined(row: JoinedRow) -> str | None:
+        between = separator(row)
+        if between is None:
+            return None
+        return str(between).join(text for text in (part(row) for part in parts) if text is not None)
+
+    return Code(type_, joined, constant=all(code.constant for code in codes))
+
+
+def length(compiler: Compiler, node: exp.Length) -> Code:
+    """CHAR_LENGTH, and LENGTH in bytes."""
+    code = as_text(compiler, compiler.compile(node.this))
+    if node.args.get("binary"):
+        return code.then(INTEGER, lambda text: len(ascii_only(text)))
+    return code.then(INTEGER, len)
+
+
+def _mapped(change: Callable[[str], str]) -> Callable[[Compiler, Any], Code]:
+    def handler(compiler: Compiler, node: exp.Func) -> Code:
+        type_, codes = _texts(compiler, [node.this])
+        return codes[0].then(type_, lambda text: change(ascii_only(text)))
+
+    return handler
+
+
+def substring(compiler: Compiler, node: exp.Substring) -> Code:
+    """SUBSTRING: positions count from 1, negative ones from the end."""
+    type_, codes = _texts(compiler, [node.this])
+    counts = [_count(compiler, node.args["start"])]
+    if node.args.get("length") is not None:
+        counts.append(_count(compiler, node.args["length"]))
+
+    def cut(text: str, start: int, size: int | None = None) -> str:
+        begin = start - 1 if start > 0 else len(text) + start
+        if start == 0 or begin < 0 or (size is not None and size <= 0):
+            return ""
+        return text[begin:] if size is None else text[begin : begin + size]
+
+    return strict(type_, cut, *codes, *counts)
+
+
+def left(compiler: Compiler, node: exp.Left) -> Code:
+    """LEFT."""
+    type_, codes = _texts(compiler, [node.this])
+    return strict(type_, lambda text, size: text[: max(size, 0)], *codes, _count(compiler, node.expression))
+
+
+def right(compiler: Compiler, node: exp.Right) -> Code:
+    """RIGHT."""
+    type_, codes = _texts(compiler, [node.this])
+    return strict(
+        type_, lambda text, size: text[-size:] if size > 0 else "", *codes, _count(compiler, node.expression)
+    )
+
+
+def trim(compiler: Compiler, node: exp.Trim) -> Code:
+    """TRIM, LTRIM, RTRIM: whole occurrences of a text, letter by letter the same."""
+    removed = node.args.get("expression")
+    type_, codes = _texts(compiler, [node.this] if removed is None else [node.this, removed])
+    side = str(node.args.get("position") or "BOTH").upper()
+
+    def trimmed(text: str, what: str = " ") -> str:
+        if not what:
+            return text
+        while side in ("BOTH", "LEADING") and text.startswith(what):
+            text = text[len(what) :]
+        while side in ("BOTH", "TRAILING") and text.endswith(what):
+            text = text[: -len(what)]
+        return text
+
+    return strict(type_.but(**_of(codes[0])), trimmed, *codes)
+
+
+def _of(code: Code) -> dict[str, object]:
+    return {"collation": code.type.collation, "strength": code.type.strength}
+
+
+def replace(compiler: Compiler, node: exp.Replace) -> Code:
+    """REPLACE: letter by letter the same."""
+    type_, codes = _texts(compiler, [node.this, node.expression, node.args["replacement"]])
+    return strict(type_, lambda text, old, new: text.replace(old, new) if old else text, *codes)
+
+
+def position(compiler: Compiler, node: exp.StrPosition) -> Code:
+    """INSTR and LOCATE: the first position, in the collation."""
+    if node.args.get("position") is not None or node.args.get("occurrence") is not None:
+        raise Unknown("LOCATE from a position")
+    type_, codes = _texts(compiler, [node.this, node.args["substr"]])
+    folds = type_.collation.folds_case
+
+    def found(text: str, part: str) -> int:
+        if folds:
+            text, part = ascii_only(text).upper(), ascii_only(part).upper()
+        return text.find(part) + 1
+
+    return strict(INTEGER, found, *codes)
+
+
+def repeat(compiler: Compiler, node: exp.Repeat) -> Code:
+    """REPEAT."""
+    type_, codes = _texts(compiler, [node.this])
+
+    def repeated(text: str, times: int) -> str:
+        if len(text) * times > 1 << 16:
+            raise Unknown("texts beyond max_allowed_packet")
+        return str(text * max(times, 0))
+
+    return strict(type_, repeated, *codes, _count(compiler, node.args["times"]))
+
+
+def pad(compiler: Compiler, node: exp.Pad) -> Code:
+    """LPAD and RPAD: NULL for a negative length, cut if too long."""
+    fill = node.args.get("fill_pattern")
+    if fill is None:
+        raise Unknown("LPAD without a filling")
+    type_, codes = _texts(compiler, [node.this, fill])
+    on_left = bool(node.args.get("is_left"))
+
+    def padded(text: str, filling: str, size: int) -> str | None:
+        if size < 0:
+            return None
+        missing = size - len(text)
+        if missing <= 0:
+            return text[:size]
+        if not filling or size > 1 << 16:
+            raise Unknown("padding with nothing, or beyond max_allowed_packet")
+        extra = (filling * missing)[:missing]
+        return extra + text if on_left else text + extra
+
+    return strict(type_, padded, *codes, _count(compiler, node.expression))
+
+
+def first_byte(compiler: Compiler, node: exp.Ascii) -> Code:
+    """ASCII: the first byte, 0 for an empty text."""
+    code = as_text(compiler, compiler.compile(node.this))
+    return code.then(INTEGER, lambda text: ord(ascii_only(text)[0]) if text else 0)
+
+
+def collate(compiler: Compiler, node: exp.Collate) -> Code:
+    """COLLATE: the strongest word on how to compare."""
+    code = as_text(compiler, compiler.compile(node.this))
+    name = str(getattr(node.expression, "name", "") or node.expression.this)
+    type_ = code.type.but(collation=mysql_collation(name), strength=Strength.EXPLICIT)
+    return code.typed(type_)
+
+
+def strcmp(compiler: Compiler, node: exp.Anonymous) -> Code:
+    """STRCMP: -1, 0 or 1."""
+    type_, codes = _texts(compiler, node.expressions)
+    key = type_.collation.key
+
+    def compared(first: str, second: str) -> int:
+        one, two = key(first), key(second)
+        return (one > two) - (one < two)
+
+    return strict(INTEGER, compared, *codes)
+
+
+def hexadecimal(compiler: Compiler, node: exp.Hex) -> Code:
+    """HEX of an integer or of the bytes of a text."""
+    code = compiler.compile(node.this)
+    target = text_type(compiler, Strength.LITERAL)
+    if code.type.family is Family.INTEGER:
+        return code.then(target, lambda value: format(value & ((1 << 64) - 1), "X"))
+    if code.type.is_text:
+        return code.then(target, lambda text: ascii_only(text).encode().hex().upper())
+    raise Unknown("HEX of anything but integers and texts")
+
+
+HANDLERS = {
+    exp.Like: like,
+    exp.Escape: escaped,
+    exp.Concat: concat,
+    exp.ConcatWs: concat_ws,
+    exp.Length: length,
+    exp.Upper: _mapped(str.upper),
+    exp.Lower: _mapped(str.lower),
+    exp.Reverse: _mapped(lambda text: text[::-1]),
+    exp.Substring: substring,
+    exp.Left: left,
+    exp.Right: right,
+    exp.Trim: trim,
+    exp.Replace: replace,
+    exp.StrPosition: position,
+    exp.Repeat: repeat,
+    exp.Pad: pad,
+    exp.Ascii: first_byte,
+    exp.Collate: collate,
+    exp.Hex: hexadecimal,
+}
+FUNCTIONS = {"STRCMP": strcmp}

@@ -1,0 +1,182 @@
+"""Types: those of columns, common types of several operands, conversions of codes between them."""
+
+import re
+from collections.abc import Sequence
+from datetime import datetime, time
+from decimal import Decimal
+from functools import lru_cache
+from typing import Any
+
+from acidtest.model import Column
+from acidtest.sql.evaluate.code import Code
+from acidtest.sql.evaluate.collations import Collation, mysql_collation
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.mysql import values
+from acidtest.sql.evaluate.types import (
+    DATE,
+    DATETIME,
+    DOUBLE,
+    INTEGER,
+    NULL,
+    UNSIGNED,
+    Family,
+    SqlType,
+    Strength,
+    decimal,
+)
+
+_SPELLING = re.compile(r"(\w+)(?:\((\d+)(?:,\s*(\d+))?\))?((?: \w+)*)", re.ASCII)
+_BITS = {"tinyint": 8, "smallint": 16, "mediumint": 24, "int": 32, "integer": 32, "bigint": 64}
+_TEXT_LENGTHS = {"tinytext": 255, "text": 65535, "mediumtext": 16777215, "longtext": 4294967295}
+_RANKS = [
+    Strength.EXPLICIT,
+    Strength.NONE,
+    Strength.COLUMN,
+    Strength.LITERAL,
+    Strength.CONVERTED,
+    Strength.IGNORABLE,
+]
+
+
+@lru_cache(maxsize=1024)
+def column_type(spelling: str, collation: str | None) -> SqlType:
+    """The type of a column from `SHOW COLUMNS`' spelling."""
+    match = _SPELLING.fullmatch(spelling.strip().lower())
+    if match is None:
+        raise Unknown(f"columns of type {spelling}")
+    name, first, second, attributes = match[1], match[2], match[3], match[4].split()
+    if "zerofill" in attributes:
+        raise Unknown("ZEROFILL")
+    if name in _BITS:
+        return INTEGER.but(bits=_BITS[name], unsigned="unsigned" in attributes)
+    if name in ("decimal", "numeric") and "unsigned" not in attributes:
+        return decimal(int(second or 0), precision=int(first or 10))
+    if name in ("double", "real") and first is None and "unsigned" not in attributes:
+        return DOUBLE
+    if name in ("char", "varchar") or name in _TEXT_LENGTHS:
+        length = _TEXT_LENGTHS[name] if name in _TEXT_LENGTHS else int(first or 1)
+        return SqlType(
+            Family.TEXT,
+            length=length,
+            padded=name == "char",
+            collation=mysql_collation(collation or "unnamed"),
+            strength=Strength.COLUMN,
+        )
+    if name == "date":
+        return DATE
+    if name == "datetime" and not int(first or 0):
+        return DATETIME
+    raise Unknown(f"columns of type {spelling}")
+
+
+def stored_type(column: Column) -> SqlType:
+    """The type of a column of the catalog."""
+    return column_type(column.type, column.collation)
+
+
+def text_type(compiler: Compiler, strength: Strength = Strength.LITERAL) -> SqlType:
+    """The type of a text in the connection's collation."""
+    name = compiler.dialect.settings.connection_collation or "unnamed"
+    return SqlType(Family.TEXT, collation=mysql_collation(name), strength=strength)
+
+
+def as_double(compiler: Compiler, code: Code) -> Code:
+    """A code as DOUBLE, as in arithmetic and mixed comparisons."""
+    family = code.type.family
+    if family in (Family.DOUBLE, Family.NULL):
+        return code.typed(DOUBLE)
+    if family in (Family.INTEGER, Family.DECIMAL):
+        return code.then(DOUBLE, float)
+    if family is Family.TEXT:
+        if compiler.writes:
+            return code.then(DOUBLE, values.text_to_double_checked, fails=True)
+        return code.then(DOUBLE, values.text_to_double)
+    raise Unknown(f"{family} as a number")
+
+
+def as_decimal(code: Code) -> Code:
+    """An exact number as DECIMAL."""
+    if code.type.family is Family.DECIMAL:
+        return code
+    if code.type.family is Family.NULL:
+        return code.typed(decimal(0))
+    if code.type.family is Family.INTEGER:
+        return code.then(decimal(0), _to_decimal)
+    raise Unknown(f"{code.type.family} as DECIMAL")
+
+
+def _to_decimal(value: Any) -> Decimal:
+    return Decimal(int(value))
+
+
+def as_text(compiler: Compiler, code: Code) -> Code:
+    """A code as text, as in CONCAT and string comparisons."""
+    type_ = code.type
+    if type_.family in (Family.TEXT, Family.NULL):
+        return code if type_.is_text else code.typed(text_type(compiler, Strength.IGNORABLE))
+    if type_.family is Family.OPAQUE:
+        raise Unknown("types that are not modelled, as text")
+    target = text_type(compiler, Strength.CONVERTED)
+    if type_.family is Family.INTEGER:
+        return code.then(target, values.integer_to_text)
+    if type_.family is Family.DECIMAL:
+        return code.then(target, values.decimal_to_text(type_.scale or 0))
+    if type_.family is Family.DOUBLE:
+        return code.then(target, values.double_to_text)
+    return code.then(target, values.temporal_to_text)
+
+
+def as_datetime(code: Code) -> Code:
+    """A date, or a text that is one, as a point in time."""
+    if code.type.family is Family.DATETIME:
+        return code
+    if code.type.family is Family.NULL:
+        return code.typed(DATETIME)
+    if code.type.family is Family.DATE:
+        return code.then(DATETIME, lambda value: datetime.combine(value, time()))
+    if code.type.family is Family.TEXT:
+        return code.then(DATETIME, values.text_to_datetime)
+    raise Unknown(f"{code.type.family} as a point in time")
+
+
+def common_collation(codes: Sequence[Code]) -> tuple[Collation, Strength]:
+    """The collation that rules when these texts meet."""
+    texts = [code.type for code in codes if code.type.is_text]
+    best = min((text.strength for text in texts), key=_RANKS.index)
+    rivals = {text.collation for text in texts if text.strength is best}
+    if len(rivals) > 1:
+        raise Unknown("texts of different collations with the same right to decide")
+    return rivals.pop(), best
+
+
+def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+    """The type of CASE, IF, COALESCE and UNION over these codes, and the codes in it."""
+    known = [code.type for code in codes if code.type.family is not Family.NULL]
+    if not known:
+        return NULL, list(codes)
+    families = {type_.family for type_ in known}
+    if len(families) == 1 and families & {Family.DATE, Family.DATETIME}:
+        return known[0], list(codes)
+    if families == {Family.DATE, Family.DATETIME}:
+        return DATETIME, [as_datetime(code) for code in codes]
+    if Family.TEXT in families or not families <= {Family.INTEGER, Family.DECIMAL, Family.DOUBLE}:
+        texts = [as_text(compiler, code) for code in codes]
+        collation, strength = common_collation(texts)
+        return SqlType(Family.TEXT, collation=collation, strength=strength), texts
+    if Family.DOUBLE in families:
+        return DOUBLE, [as_double(compiler, code) for code in codes]
+    if families == {Family.INTEGER}:
+        return _common_integer(known, codes)
+    scale = max(type_.scale or 0 for type_ in known)
+    loose = any(type_.loose for type_ in known)
+    return decimal(scale, loose=loose), [as_decimal(code) for code in codes]
+
+
+def _common_integer(types: Sequence[SqlType], codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+    if all(type_.unsigned for type_ in types):
+        return UNSIGNED.but(bits=max(type_.bits for type_ in types)), list(codes)
+    if any(type_.unsigned and type_.bits == 64 for type_ in types):
+        return decimal(0), [as_decimal(code) for code in codes]
+    bits = max(type_.bits + 1 if type_.unsigned else type_.bits for type_ in types)
+    return INTEGER.but(bits=32 if bits <= 32 else 64), list(codes)

@@ -1,0 +1,23 @@
+"""MySQL 5.6 and later."""
+
+from collections.abc import Mapping
+
+from acidtest.targets.base import Watch
+from acidtest.targets.mysql_family.innodb_target import InnoDBTarget
+from acidtest.targets.mysql_family.session import MySQLSession
+from acidtest.targets.mysql_family.waits import PerformanceSchemaWatch
+from acidtest.targets.mysql_family.wire import Wire
+
+
+class MySQLTarget(InnoDBTarget):
+    """MySQL. From version 8 on performance_schema tells who waits for whom; before, InnoDB's status."""
+
+    dbms = "mysql"
+
+    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> Watch:
+        if self.version_number() >= (8, 0, 1):
+            return PerformanceSchemaWatch(wire, sessions)
+        return super().make_watch(wire, sessions)
+
+    def index_expression(self) -> str:
+        return "EXPRESSION" if self.version_number() >= (8, 0, 13) else "NULL"

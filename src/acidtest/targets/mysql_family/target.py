@@ -1,0 +1,268 @@
+"""The target of the family: everything that MySQL, MariaDB and seekdb do alike."""
+
+import re
+import select
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from time import monotonic
+from typing import ClassVar, Protocol
+
+from acidtest.errors import AcidtestError, TargetFailedError, UsageError
+from acidtest.model import ErrorKind, Level, Schema, State, TransactionState
+from acidtest.servers.base import Endpoint
+from acidtest.targets.base import Session, Target, Watch
+from acidtest.targets.mysql_family.catalog import quote_name
+from acidtest.targets.mysql_family.errors import FAMILY
+from acidtest.targets.mysql_family.private import PrivateDatabase
+from acidtest.targets.mysql_family.replies import ConnectionLostError, Refused, ResultSet
+from acidtest.targets.mysql_family.session import MySQLSession
+from acidtest.targets.mysql_family.wire import ANSWER_LIMIT_S, Wire
+
+_COM_RESET_CONNECTION = 0x1F
+_KILL_AGAIN_MS = 50.0
+_NO_SUCH_THREAD = 1094
+
+_OTHER_MEMBERS = {"MariaDB": "mariadb", "OceanBase": "seekdb", "TiDB": "tidb"}
+"""What a server that is not MySQL itself writes into its version."""
+
+# Our own statements must not wait for long: whoever holds a lock when we set up or read is a defect.
+_CONTROL_SETTINGS = "SET SESSION lock_wait_timeout = 10, SESSION innodb_lock_wait_timeout = 10"
+
+
+class OwnServer(Protocol):
+    """A server that acidtest started, as far as a target needs it."""
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where it listens."""
+
+    def alive(self) -> bool:
+        """Whether its process runs."""
+
+    def restart(self, fresh: bool) -> None:
+        """Start it again after it died; `fresh` without its data."""
+
+    def stop(self) -> None:
+        """Stop it."""
+
+    def log_tail(self, lines: int) -> str:
+        """The end of its log."""
+
+
+class FamilyTarget(Target):
+    """One connection for control, one for the watch, one for each session."""
+
+    dialect = "mysql"
+    kinds: ClassVar[Mapping[int, ErrorKind]] = FAMILY
+    has_events: ClassVar[bool] = True
+    session_class: ClassVar[type[MySQLSession]] = MySQLSession
+
+    def __init__(self, endpoint: Endpoint, label: str, server: OwnServer | None = None) -> None:
+        self.label = label
+        self.endpoint = endpoint
+        self._server = server
+        self._sessions: dict[int, MySQLSession] = {}
+        self._watch_wire: Wire | None = None
+        self._control = Wire(endpoint, label, None, multi=True)
+        self._begin()
+
+    # -- what differs
+
+    @abstractmethod
+    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> Watch:
+        """The watch that this server can answer."""
+
+    def index_expression(self) -> str:
+        """The column of information_schema.STATISTICS that holds the expression of a functional index."""
+        return "NULL"
+
+    # -- the interface
+
+    def open_session(self) -> Session:
+        self._bury_sessions()
+        session = self.session_class(self._session_wire(), self.default_level, self.kinds)
+        self._sessions[session.thread_id] = session
+        return session
+
+    def set_level(self, session: Session, level: Level) -> None:
+        own = _own(session)
+        if own.level is not level:
+            self._run_in(own, _set_level(level))
+            own.level = level
+
+    def clean(self, session: Session, thorough: bool) -> None:
+        own = _own(session)
+        if own.in_flight:
+            self._stop_statement(own)
+        if not own.alive:
+            raise TargetFailedError(f"{self.label}: the session was lost")
+        if thorough:
+            self._reset(own)
+        elif own.transaction is not TransactionState.NONE and isinstance(
+            own.wire.ask("ROLLBACK")[-1], Refused
+        ):
+            self._reset(own)  # e.g. an XA transaction, which ROLLBACK does not end
+        own.transaction = TransactionState.NONE
+
+    def cancel(self, session: Session) -> None:
+        refused = self._control.ask(f"KILL QUERY {_own(session).thread_id}")[-1]
+        if isinstance(refused, Refused) and refused.errno != _NO_SUCH_THREAD:
+            raise TargetFailedError(f"{self.label} does not cancel a statement: {refused.message}")
+
+    def watch(self) -> Watch | None:
+        if self._watch_wire is not None:
+            self._watch_wire.close()
+        self._watch_wire = Wire(self.endpoint, self.label, None, multi=True)
+        return self.make_watch(self._watch_wire, self._sessions)
+
+    def rebuild(self, statements: Sequence[str]) -> None:
+        self._bury_sessions()
+        self._private.rebuild(statements)
+
+    def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        self._bury_sessions()
+        self._private.refill(tables, statements)
+
+    def schema(self) -> Schema:
+        return self._private.schema()
+
+    def state(self, tables: Sequence[str]) -> State:
+        return self._private.state(tables)
+
+    def is_alive(self) -> bool:
+        try:
+            Wire(self.endpoint, self.label, None).close()
+            self._control.ask("DO 1")
+        except AcidtestError:
+            return False
+        return True
+
+    def restart(self) -> bool:
+        if self._server is None:
+            return False
+        self._drop_connections()
+        self._server.restart(fresh=True)  # what a crash left behind is of no use to the next case
+        self.endpoint = self._server.endpoint
+        self._control = Wire(self.endpoint, self.label, None, multi=True)
+        self._begin()
+        return True
+
+    def log_tail(self) -> str:
+        return self._server.log_tail(50) if self._server is not None else ""
+
+    def close(self) -> None:
+        with suppress(AcidtestError):  # a server that is gone has nothing left to drop
+            self._leave()
+        self._drop_connections()
+        self._control.close()
+        if self._server is not None:
+            self._server.stop()
+
+    # -- how
+
+    def _begin(self) -> None:
+        """Get to know the server and make the private database."""
+        try:
+            self.version = self._asked("SELECT VERSION()")
+            self._check_member()
+            self._control.ask(_CONTROL_SETTINGS)
+            self.prepare_server()
+            self._private = PrivateDatabase(self._control, self.index_expression(), self.has_events)
+        except BaseException:
+            self._control.close()
+            raise
+
+    def prepare_server(self) -> None:
+        """Turn on what the watch needs."""
+
+    def restore_server(self) -> None:
+        """Put back what `prepare_server` changed."""
+
+    def version_number(self) -> tuple[int, ...]:
+        """The server's version to compare with."""
+        found = re.match(r"(\d+)\.(\d+)\.(\d+)", self.version)
+        return tuple(int(part) for part in found.groups()) if found else ()
+
+    def _check_member(self) -> None:
+        member = next((dbms for mark, dbms in _OTHER_MEMBERS.items() if mark in self.version), "mysql")
+        if member != self.dbms:
+            raise UsageError(f"{self.label} is a server of {member} ({self.version}); name it {member}")
+
+    def _asked(self, question: str) -> str:
+        result = self._control.ask(question)[-1]
+        if not isinstance(result, ResultSet):
+            raise TargetFailedError(f"{self.label} does not answer {question}: {result}")
+        return str(result.rows[0][0])
+
+    def _session_wire(self) -> Wire:
+        wire = Wire(self.endpoint, self.label, self._private.name)
+        for result in wire.ask(_set_level(self.default_level)):
+            if isinstance(result, Refused):
+                wire.close()
+                raise TargetFailedError(f"{self.label} refuses its own default level: {result.message}")
+        return wire
+
+    def _run_in(self, session: MySQLSession, sql: str) -> None:
+        result = session.wire.ask(sql)[-1]
+        if isinstance(result, Refused):
+            raise TargetFailedError(f"{self.label} refuses {sql!r}: {result.message} ({result.errno})")
+
+    def _reset(self, session: MySQLSession) -> None:
+        """As if newly connected; a server that cannot reset a connection gives a new one."""
+        try:
+            session.wire.send(_COM_RESET_CONNECTION)
+            if not isinstance(session.wire.wait()[-1], Refused):
+                self._run_in(session, f"USE {quote_name(self._private.name)}")
+                self._run_in(session, "SET NAMES utf8mb4, autocommit = 1")
+                self._run_in(session, _set_level(self.default_level))
+                session.level = self.default_level
+                return
+        except ConnectionLostError as error:
+            session.alive = False
+            raise TargetFailedError(f"{self.label}: the session was lost ({error})") from error
+        self._sessions.pop(session.thread_id, None)
+        session.adopt(self._session_wire(), self.default_level)
+        self._sessions[session.thread_id] = session
+
+    def _stop_statement(self, session: MySQLSession) -> None:
+        """Cancel until it answers: a cancel that comes before the statement begins is lost."""
+        deadline = monotonic() + ANSWER_LIMIT_S
+        poller = select.poll()
+        poller.register(session, select.POLLIN)
+        while session.poll() is None:
+            if monotonic() > deadline:
+                raise TargetFailedError(f"{self.label}: a cancelled statement goes on and on")
+            self.cancel(session)
+            poller.poll(_KILL_AGAIN_MS)
+
+    def _bury_sessions(self) -> None:
+        """End what the server still does for sessions that were closed: their locks would hold us up."""
+        for thread in [thread for thread, session in self._sessions.items() if not session.alive]:
+            self._control.ask(f"KILL {thread}")
+            del self._sessions[thread]
+
+    def _leave(self) -> None:
+        for session in self._sessions.values():
+            session.close()
+        self._bury_sessions()
+        self.restore_server()
+        self._private.drop()
+
+    def _drop_connections(self) -> None:
+        for session in self._sessions.values():
+            session.close()
+        self._sessions.clear()
+        if self._watch_wire is not None:
+            self._watch_wire.close()
+            self._watch_wire = None
+
+
+def _set_level(level: Level) -> str:
+    return f"SET SESSION TRANSACTION ISOLATION LEVEL {level.value}"
+
+
+def _own(session: Session) -> MySQLSession:
+    if not isinstance(session, MySQLSession):
+        raise TypeError(f"{session} is not a session of this family")
+    return session

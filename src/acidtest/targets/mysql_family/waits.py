@@ -1,0 +1,186 @@
+"""Watches of the family: the question each server understands, and how its answer is read."""
+
+import re
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from time import monotonic
+
+from acidtest.errors import TargetFailedError
+from acidtest.targets.base import Session, Waits, Watch
+from acidtest.targets.mysql_family.innodb import read_status
+from acidtest.targets.mysql_family.locks import Lock, ThreadWaits, metadata_conflict, who_blocks
+from acidtest.targets.mysql_family.replies import ConnectionLostError, Refused, Result, ResultSet
+from acidtest.targets.mysql_family.session import MySQLSession
+from acidtest.targets.mysql_family.wire import Wire
+
+STATE_SETTLES_S = 0.005
+"""A thread that was let through shows its old state in the process list until it runs again. So a wait that
+only the process list tells is believed if it is told for this long."""
+
+_WAITING_STATE = re.compile(r"Waiting for .*(lock|flush)$|User lock$")
+
+Rows = tuple[tuple[object, ...], ...]
+
+Seen = tuple[ThreadWaits, frozenset[int]]
+"""Waits that the server keeps book of, and threads that wait by their state in the process list."""
+
+
+class FamilyWatch(Watch):
+    """Asks on a connection of its own. Sessions are known by their thread numbers."""
+
+    def __init__(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> None:
+        self._wire = wire
+        self._sessions = sessions
+        self._suspects: Sequence[Session] = ()
+        self._doubtful: frozenset[int] | None = None
+        self._asked_first = 0.0
+
+    @abstractmethod
+    def question(self, suspects: Sequence[MySQLSession]) -> str:
+        """What to send."""
+
+    @abstractmethod
+    def read(self, results: tuple[Result, ...]) -> Seen:
+        """What the answer says, by thread numbers as in `sessions`."""
+
+    def ask(self, suspects: Sequence[Session]) -> None:
+        self._suspects = suspects
+        self._doubtful = None
+        self._asked_first = monotonic()
+        self._send()
+
+    def answer(self) -> Waits | None:
+        try:
+            results = self._wire.receive()
+        except ConnectionLostError as error:
+            raise self._gone(error) from error
+        if results is None:
+            return None
+        if isinstance(results[-1], Refused):
+            raise TargetFailedError(
+                f"{self._wire.label} does not tell who waits ({results[-1].errno}: {results[-1].message}); "
+                "the user needs the privilege PROCESS, and SELECT on performance_schema"
+            )
+        waits, by_state = self.read(results)
+        doubtful = by_state - waits.keys() & self._suspect_threads()
+        self._doubtful = doubtful if self._doubtful is None else self._doubtful & doubtful
+        if self._doubtful and monotonic() - self._asked_first < STATE_SETTLES_S:
+            self._send()
+            return None
+        return self._by_session({**dict.fromkeys(self._doubtful, frozenset()), **waits})
+
+    def fileno(self) -> int:
+        return self._wire.fileno()
+
+    def _send(self) -> None:
+        known = [session for session in self._suspects if isinstance(session, MySQLSession)]
+        try:
+            self._wire.query(self.question(known))
+        except ConnectionLostError as error:
+            raise self._gone(error) from error
+
+    def _gone(self, error: ConnectionLostError) -> TargetFailedError:
+        return TargetFailedError(f"{self._wire.label}: the connection that watches was lost ({error})")
+
+    def _suspect_threads(self) -> set[int]:
+        return {thread for thread, session in self._sessions.items() if session in self._suspects}
+
+    def _by_session(self, waits: ThreadWaits) -> Waits:
+        return {
+            self._sessions[thread]: frozenset(
+                self._sessions[other] for other in blockers if other in self._sessions
+            )
+            for thread, blockers in waits.items()
+            if thread in self._sessions and self._sessions[thread] in self._suspects
+        }
+
+
+class StatusWatch(FamilyWatch):
+    """MariaDB and MySQL before 8: InnoDB's status, and the process list for locks above InnoDB."""
+
+    def question(self, suspects: Sequence[MySQLSession]) -> str:
+        del suspects
+        return "SHOW ENGINE INNODB STATUS; SHOW PROCESSLIST"
+
+    def read(self, results: tuple[Result, ...]) -> Seen:
+        (_type, _name, status), *_ = rows_of(results[0])
+        by_state = frozenset(int(str(row[0])) for row in rows_of(results[1]) if _waits_by_state(row[6]))
+        return read_status(str(status)), by_state
+
+
+class PerformanceSchemaWatch(FamilyWatch):
+    """MySQL 8 and later: performance_schema knows row locks and metadata locks with their owners.
+
+    BLOCKING_THREAD_ID is not asked: it names the thread that *created* a lock, and the lock on a row just
+    inserted is created by whoever stumbles over it. The owner is the transaction, and the thread that owns
+    the transaction is the one that created its table locks.
+    """
+
+    def question(self, suspects: Sequence[MySQLSession]) -> str:
+        del suspects
+        own = ", ".join(map(str, self._sessions)) or "0"
+        # No joins: the server would begin with the threads, and a question would take 8 ms instead of 0.7.
+        return (
+            "SELECT REQUESTING_THREAD_ID, BLOCKING_ENGINE_TRANSACTION_ID"
+            " FROM performance_schema.data_lock_waits;"
+            "SELECT ENGINE_TRANSACTION_ID, THREAD_ID FROM performance_schema.data_locks"
+            " WHERE LOCK_TYPE = 'TABLE';"
+            "SELECT OWNER_THREAD_ID, OBJECT_TYPE, OBJECT_SCHEMA, OBJECT_NAME, LOCK_TYPE, LOCK_STATUS"
+            " FROM performance_schema.metadata_locks;"
+            "SELECT THREAD_ID, PROCESSLIST_ID, PROCESSLIST_STATE FROM performance_schema.threads"
+            f" WHERE PROCESSLIST_ID IN ({own})"
+        )
+
+    def read(self, results: tuple[Result, ...]) -> Seen:
+        row_waits, table_locks, tickets, threads = map(rows_of, results)
+        names = {inner: _number(outer) for inner, outer, _state in threads}
+        by_state = frozenset(names[inner] for inner, _outer, state in threads if _waits_unbooked(state))
+        return _in_names(names, {**_ticket_waits(tickets), **_row_waits(row_waits, table_locks)}), by_state
+
+
+def rows_of(result: Result) -> Rows:
+    """The rows of an answer that must have some shape of rows."""
+    if not isinstance(result, ResultSet):
+        raise TargetFailedError(f"the server answered a question of the watch without rows: {result}")
+    return result.rows
+
+
+def _row_waits(waits: Rows, table_locks: Rows) -> dict[int, frozenset[int]]:
+    """Each waiting thread with the threads whose transactions are in its way."""
+    owners = {transaction: frozenset((_number(thread),)) for transaction, thread in table_locks}
+    blockers: dict[int, frozenset[int]] = {}
+    for waiter, transaction in waits:
+        thread = _number(waiter)
+        blockers[thread] = blockers.get(thread, frozenset()) | owners.get(transaction, frozenset())
+    return blockers
+
+
+def _ticket_waits(tickets: Rows) -> ThreadWaits:
+    """A ticket stays PENDING until its owner runs again, so it waits only while another is in its way."""
+    locks = [
+        Lock(_number(thread), tuple(thing), str(mode), waiting=status == "PENDING")
+        for thread, *thing, mode, status in tickets
+    ]
+    return {thread: own for thread, own in who_blocks(locks, metadata_conflict).items() if own}
+
+
+def _in_names(names: Mapping[object, int], waits: ThreadWaits) -> ThreadWaits:
+    """The waits of our own sessions, in the numbers that connections go by."""
+    return {
+        names[thread]: frozenset(names[other] for other in blockers if other in names)
+        for thread, blockers in waits.items()
+        if thread in names
+    }
+
+
+def _number(value: object) -> int:
+    return int(str(value)) if value is not None else 0
+
+
+def _waits_by_state(state: object) -> bool:
+    return state is not None and _WAITING_STATE.match(str(state)) is not None
+
+
+def _waits_unbooked(state: object) -> bool:
+    """A wait that has no metadata ticket, such as for a lock of a table without transactions."""
+    return _waits_by_state(state) and not str(state).endswith(("metadata lock", "User lock"))

@@ -1,0 +1,1 @@
+"""One suite that every target passes: it says when a new DBMS is right."""
