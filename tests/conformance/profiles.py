@@ -45,6 +45,7 @@ class Profile:
     nowait: str | None = "SELECT * FROM parent WHERE id = 1 FOR UPDATE NOWAIT"
     read_only_begin: str | None = "START TRANSACTION READ ONLY"
     savepoints: bool = True
+    limits_connections: bool = True
     set_variable: str = "SET @acidtest = 1"
     show_variable: str = "SELECT @acidtest"
     session_id: str | None = "SELECT CONNECTION_ID()"
@@ -171,6 +172,7 @@ SQLITE = Profile(
     show_variable="PRAGMA cache_size",
     session_id=None,
     kill=None,
+    limits_connections=False,
     long_statement=None,
     list_databases=None,
     wide_text="SELECT hex(zeroblob(500)), id FROM parent",
@@ -206,6 +208,7 @@ DUCKDB = Profile(
     show_variable="SELECT getvariable('acidtest')",
     session_id=None,
     kill=None,
+    limits_connections=False,
     long_statement=None,
     list_databases=None,
 )

@@ -1,14 +1,17 @@
 """Sessions: launching without waiting, cancelling, losing the connection, leaving nothing behind."""
 
 from collections.abc import Callable
+from time import monotonic
 
 import pytest
 
 from acidtest.errors import TargetFailedError
 from acidtest.model import ErrorKind, Failed, TransactionState, Undone
-from acidtest.targets import Target
-from conformance.driver import Driver
+from acidtest.targets import Session, Target
+from conformance.driver import GUARD_S, Driver
 from conformance.profiles import Profile
+
+MORE_THAN_ANY_SERVER_TAKES = 2000
 
 
 def test_launch_and_poll_do_not_wait_and_cancel_stops_the_statement(
@@ -110,3 +113,28 @@ def test_a_closed_session_is_not_alive_and_closing_twice_is_fine(driver: Driver)
     session.close()
     assert not session.alive
     assert isinstance(driver.run(session, "SELECT 1").outcome, Failed)
+
+
+def test_a_server_out_of_connections_is_one_sentence_and_takes_new_ones_when_old_ones_close(
+    target: Target, profile: Profile
+) -> None:
+    if not profile.limits_connections:
+        pytest.skip("connections are not limited here")
+    crowd: list[Session] = []
+    with pytest.raises(TargetFailedError) as caught:
+        crowd.extend(target.open_session() for _ in range(MORE_THAN_ANY_SERVER_TAKES))
+    assert "\n" not in str(caught.value)
+    for session in crowd:
+        session.close()
+    _open_when_there_is_room(target).close()
+
+
+def _open_when_there_is_room(target: Target) -> Session:
+    """A server notices some time after they closed that sessions are gone."""
+    deadline = monotonic() + GUARD_S
+    while True:
+        try:
+            return target.open_session()
+        except TargetFailedError:
+            if monotonic() > deadline:
+                raise

@@ -71,7 +71,7 @@ def _observe(executor: Executor, levels: list[Level], show_progress: bool) -> Le
 def _print(table: LevelTable) -> None:
     console = Console()
     title = f"{table.target} ({table.version})"
-    grid = Table("anomaly", *(level.value for level in table.levels), title=title)
+    grid = Table("anomaly", *(level.short for level in table.levels), title=title)
     for case in table.anomalies:
         grid.add_row(case.title, *(_word(table.cells[case.id, level]) for level in table.levels))
     console.print(grid)

@@ -55,7 +55,7 @@ level_option: Decorator = click.option(
     metavar="LEVEL",
     callback=_parse_level,
     shell_complete=_complete_level,
-    help="RU, RC, RR, SI, SER (or the full name), or `all` levels that the target has.",
+    help="RU, RC, RR, SI, SER (or the full name), or `all` that the target has.  [default: as written]",
 )
 
 

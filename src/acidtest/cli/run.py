@@ -6,7 +6,7 @@ from typing import Any
 import click
 
 from acidtest.casefile import Unmet, check, describe_constraints, load_case, runs_on
-from acidtest.cli.options import case_file, chosen_levels, target_option
+from acidtest.cli.options import case_file, chosen_levels, level_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.execute import Executor, Limits
 from acidtest.model import Case, History, Level
@@ -19,7 +19,7 @@ from acidtest.targets.resolve import check_spec, open_target
 @click.command()
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
 @target_option(multiple=True)
-@click.option("-l", "--level", metavar="LEVEL", help="RU, RC, RR, SI, SER, : as the case says.")
+@level_option
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON (docs/json.md) instead.")
 @click.option("--force", is_flag=True, help="Run also on targets that the case is not written for.")
 @click.option(

@@ -35,6 +35,9 @@ from acidtest.targets.sqltext import quote
 PRIVATE_SCHEMA = "acidtest_private"
 """Where everything happens; that it exists marks the file as ours."""
 
+OLDEST_MAJOR_VERSION = 2
+"""Before it foreign keys work only in the schema `main`, and the catalogue tells less (tried: 1.1, 1.4)."""
+
 # Exception class -> (part of the message, kind); the first that fits, and an empty part fits always.
 KINDS: dict[str, tuple[tuple[str, ErrorKind], ...]] = {
     "ParserException": (("", ErrorKind.SYNTAX),),
@@ -112,6 +115,10 @@ def load_driver() -> ModuleType:
         import duckdb  # noqa: PLC0415
     except ImportError:
         raise UsageError("DuckDB is not installed; run: pip install 'acidtest[duckdb]'") from None
+    if int(duckdb.__version__.split(".")[0]) < OLDEST_MAJOR_VERSION:
+        raise UsageError(
+            f"DuckDB {duckdb.__version__} is too old; run: pip install --upgrade 'acidtest[duckdb]'"
+        )
     return duckdb
 
 

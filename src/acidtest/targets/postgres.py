@@ -58,7 +58,8 @@ class PostgresWatch(Watch):
             blocking += " || pg_safe_snapshot_blocking_pids(pid)"
         session.ask(
             "PREPARE acidtest_waits (int[]) AS SELECT pid, blockers FROM"
-            f" (SELECT pid, {blocking} AS blockers FROM unnest($1) AS pid) AS asked WHERE blockers <> '{{}}'"
+            f" (SELECT pid, {blocking} AS blockers FROM unnest($1) AS pid) AS asked"
+            " WHERE cardinality(blockers) > 0"
         )
 
     def ask(self, suspects: Sequence[Session]) -> None:

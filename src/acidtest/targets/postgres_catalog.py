@@ -2,13 +2,17 @@
 
 from acidtest.model import Column, Index, Row, Rows, Schema, Table
 
-TABLES = """
+# A partition or an inheriting table shows its rows in its parent, so it is not counted a second time.
+OURS = """n.nspname = 'public' AND c.relkind IN ('r', 'p')
+  AND NOT EXISTS (SELECT 1 FROM pg_inherits WHERE inhrelid = c.oid)"""
+
+TABLES = f"""
 SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
-WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-ORDER BY c.relname COLLATE "C" """
+WHERE {OURS}
+ORDER BY c.relname"""
 
 # A type's default collation is left out; attgenerated came with 12 and attidentity with 10, hence to_jsonb.
-COLUMNS = """
+COLUMNS = f"""
 SELECT c.relname, a.attname, format_type(a.atttypid, a.atttypmod), NOT a.attnotnull,
        pg_get_expr(d.adbin, d.adrelid),
        coalesce(to_jsonb(a) ->> 'attgenerated', '') <> '',
@@ -20,11 +24,11 @@ JOIN pg_class c ON c.oid = a.attrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace
 JOIN pg_type t ON t.oid = a.atttypid
 LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
-WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
+WHERE {OURS}
   AND a.attnum > 0 AND NOT a.attisdropped
-ORDER BY c.relname COLLATE "C", a.attnum """
+ORDER BY c.relname, a.attnum"""
 
-INDEXES = """
+INDEXES = f"""
 SELECT c.relname, i.relname, x.indisunique, x.indisprimary,
        pg_get_indexdef(x.indexrelid, k.position, true)
 FROM pg_index x
@@ -32,8 +36,8 @@ JOIN pg_class c ON c.oid = x.indrelid
 JOIN pg_class i ON i.oid = x.indexrelid
 JOIN pg_namespace n ON n.oid = c.relnamespace
 CROSS JOIN LATERAL generate_series(1, x.indnatts::int) k(position)
-WHERE n.nspname = 'public' AND c.relkind IN ('r', 'p') AND NOT c.relispartition
-ORDER BY c.relname COLLATE "C", i.relname COLLATE "C", k.position """
+WHERE {OURS}
+ORDER BY c.relname, i.relname, k.position"""
 
 QUESTION = ";".join((TABLES, COLUMNS, INDEXES))
 

@@ -263,7 +263,8 @@ def _connect(endpoint: Endpoint, database: str, settings: dict[str, str]) -> pq.
     connection = pq.PGconn.connect(text.encode())
     if connection.status == pq.ConnStatus.OK:
         return connection
-    reason = decode_text(connection.error_message).strip().splitlines()[-1].strip().rstrip(".")
+    first_line = decode_text(connection.error_message).strip().splitlines()[0]
+    reason = first_line.rpartition(" failed: ")[2].removeprefix("FATAL:").strip()
     remedy = "check that it runs and takes connections there"
     if connection.needs_password or connection.used_password:
         remedy = "check the user and the password"

@@ -50,8 +50,6 @@ _CONFLICTS = {
     ErrorKind.LOCK_TIMEOUT,
 }
 
-_BEFORE_ANY_WORK = {ErrorKind.SYNTAX, ErrorKind.ACCESS, ErrorKind.UNSUPPORTED, ErrorKind.NO_SUCH_OBJECT}
-
 
 def what_was_undone(kind: ErrorKind, before: TransactionState, after: TransactionState) -> Undone:
     """What an error took back, from its meaning and from where the server says the transaction stands.
@@ -64,4 +62,4 @@ def what_was_undone(kind: ErrorKind, before: TransactionState, after: Transactio
     ended = before is not TransactionState.NONE and after is not TransactionState.OPEN
     if kind is ErrorKind.DEADLOCK or (kind in _CONFLICTS and ended):
         return Undone.TRANSACTION
-    return Undone.NOTHING if kind in _BEFORE_ANY_WORK else Undone.STATEMENT
+    return Undone.STATEMENT

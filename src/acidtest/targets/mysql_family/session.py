@@ -25,6 +25,7 @@ from acidtest.targets.mysql_family.replies import (
     ResultSet,
 )
 from acidtest.targets.mysql_family.wire import Wire
+from acidtest.targets.sqltext import unsendable
 
 _NOWAIT = re.compile(r"\bNOWAIT\b", re.IGNORECASE)
 _LOCK_WAIT_TIMEOUT = 1205
@@ -43,7 +44,8 @@ class MySQLSession(Session):
         self.in_flight = False
         self._kinds = kinds
         self._sql = ""
-        self._unsent: ConnectionLostError | None = None
+        self._unsent: Failed | None = None
+        self._broken: ConnectionLostError | None = None
         self._first: Result | None = None  # the statement's own result, while its follow-up is under way
 
     @property
@@ -54,13 +56,18 @@ class MySQLSession(Session):
     def launch(self, sql: str) -> None:
         self._sql = sql
         self._first = None
+        self._unsent = unsendable(sql)
+        if self._unsent:
+            return
         self.in_flight = True
         try:
             self.wire.query(sql)
         except ConnectionLostError as error:
-            self._unsent = error
+            self._broken = error
 
     def poll(self) -> Reply | None:
+        if self._unsent:
+            return Reply(self._unsent, self.transaction)
         reply = self._poll()
         if reply is not None:
             self.in_flight = False
@@ -82,7 +89,7 @@ class MySQLSession(Session):
         self.level = level
         self.alive = True
         self.in_flight = False
-        self._unsent = None
+        self._broken = None
         self.transaction = TransactionState.NONE
 
     def kind_of(self, errno: int) -> ErrorKind:
@@ -98,8 +105,8 @@ class MySQLSession(Session):
 
     def _poll(self) -> Reply | None:
         try:
-            if self._unsent is not None:
-                raise self._unsent
+            if self._broken is not None:
+                raise self._broken
             while (results := self.wire.receive()) is not None:
                 if self._first is not None:
                     return self._reply_with(self._first, results)

@@ -1,0 +1,85 @@
+"""What a DBMS promises at an isolation level, as data. Oracles read it; no oracle knows a DBMS by name."""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+
+from acidtest.model import ErrorKind, Level
+
+
+class Sees(StrEnum):
+    """Which version of a row a statement works on; its own transaction's writes always come first."""
+
+    NEWEST = "the newest version, committed or not"
+    COMMITTED = "the newest committed version at that moment"
+    SNAPSHOT = "the newest version in the snapshot"
+
+
+class SnapshotAt(StrEnum):
+    """When the snapshot is taken."""
+
+    STATEMENT = "at each statement"
+    FIRST_READ = "at the first plain read of the transaction"
+    FIRST_STATEMENT = "at the first statement after BEGIN"
+    BEGIN = "at BEGIN"
+
+
+class OnConflict(StrEnum):
+    """What happens to a write or locking read that meets a row which another transaction wrote."""
+
+    WAIT = "waits for the other to end, then works on the newest committed version"
+    RECHECK = "waits, then tests its condition again on the new version of the rows it had found"
+    FAIL = "waits, then fails if the other committed; fails at once if the row is newer than the snapshot"
+    REFUSE = "fails at once"
+    AT_COMMIT = "goes on, and fails at COMMIT if the other committed first"
+
+
+class Lock(StrEnum):
+    """What a statement takes on the rows it works on, until its transaction ends."""
+
+    NONE = "none"
+    SHARE = "share"
+    EXCLUSIVE = "exclusive"
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """The promise of one DBMS at one level.
+
+    Locks say what is surely held, so that a statement which had to wait and did not is surely wrong; a
+    server that locks more is not. `may_fail` are errors with which the DBMS may break off a transaction
+    whenever another one is active; `conflict_errors` those of a lost conflict.
+    """
+
+    dbms: str
+    level: Level
+    link: str
+    plain_read: Sees
+    locking_read: Sees
+    write: Sees
+    snapshot: SnapshotAt
+    on_conflict: OnConflict
+    plain_read_lock: Lock = Lock.NONE
+    share_lock: Lock = Lock.SHARE
+    predicate_locks: bool = False
+    insert_select_reads: Sees | None = None
+    """What INSERT .. SELECT and subqueries of writes read; None: as the write itself."""
+    may_fail: frozenset[ErrorKind] = frozenset({ErrorKind.DEADLOCK})
+    conflict_errors: frozenset[ErrorKind] = frozenset()
+    serializable: bool = False
+    excludes: frozenset[str] = field(default_factory=frozenset)
+    """Adya's phenomena that cannot happen."""
+    quirks: tuple["Quirk", ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Quirk:
+    """A documented or well-known deviation: it is named in verdicts, not silenced."""
+
+    name: str
+    explanation: str
+    link: str
+
+
+READ_COMMITTED_EXCLUDES = frozenset({"G0", "G1a", "G1b", "G1c"})
+SNAPSHOT_EXCLUDES = READ_COMMITTED_EXCLUDES | {"G-SIa", "G-SIb", "G-single"}
+SERIALIZABLE_EXCLUDES = READ_COMMITTED_EXCLUDES | {"G-single", "G2-item", "G2"}

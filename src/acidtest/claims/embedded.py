@@ -1,0 +1,40 @@
+"""SQLite and DuckDB: engines that never wait, but fail at once."""
+
+from acidtest.claims.base import (
+    SERIALIZABLE_EXCLUDES,
+    SNAPSHOT_EXCLUDES,
+    Claim,
+    OnConflict,
+    Sees,
+    SnapshotAt,
+)
+from acidtest.model import ErrorKind, Level
+
+SQLITE = Claim(
+    dbms="sqlite",
+    level=Level.SERIALIZABLE,
+    link="https://www.sqlite.org/isolation.html",
+    plain_read=Sees.SNAPSHOT,
+    locking_read=Sees.SNAPSHOT,
+    write=Sees.SNAPSHOT,
+    snapshot=SnapshotAt.FIRST_STATEMENT,
+    on_conflict=OnConflict.REFUSE,
+    may_fail=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),
+    conflict_errors=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),
+    serializable=True,
+    excludes=SERIALIZABLE_EXCLUDES | SNAPSHOT_EXCLUDES,
+)
+
+DUCKDB = Claim(
+    dbms="duckdb",
+    level=Level.SNAPSHOT,
+    link="https://duckdb.org/docs/stable/sql/statements/transactions",
+    plain_read=Sees.SNAPSHOT,
+    locking_read=Sees.SNAPSHOT,
+    write=Sees.SNAPSHOT,
+    snapshot=SnapshotAt.FIRST_STATEMENT,
+    on_conflict=OnConflict.REFUSE,
+    may_fail=frozenset({ErrorKind.WRITE_CONFLICT}),
+    conflict_errors=frozenset({ErrorKind.WRITE_CONFLICT, ErrorKind.DUPLICATE_KEY}),
+    excludes=SNAPSHOT_EXCLUDES,
+)

@@ -1,0 +1,102 @@
+"""InnoDB, in MySQL and in MariaDB."""
+
+from dataclasses import replace
+
+from acidtest.claims.base import (
+    READ_COMMITTED_EXCLUDES,
+    SERIALIZABLE_EXCLUDES,
+    SNAPSHOT_EXCLUDES,
+    Claim,
+    Lock,
+    OnConflict,
+    Quirk,
+    Sees,
+    SnapshotAt,
+)
+from acidtest.model import ErrorKind, Level
+
+LEVELS = "https://dev.mysql.com/doc/refman/8.4/en/innodb-transaction-isolation-levels.html"
+CONSISTENT_READ = "https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html"
+SNAPSHOT_ISOLATION = (
+    "https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables"
+    "#innodb_snapshot_isolation"
+)
+
+CURRENT_READ = Quirk(
+    "current read at REPEATABLE READ",
+    "UPDATE, DELETE and locking reads work on the newest committed version, not on the snapshot",
+    CONSISTENT_READ,
+)
+SEMI_CONSISTENT_READ = Quirk(
+    "semi-consistent read",
+    "an UPDATE at READ COMMITTED or below tests its condition on the last committed version of a locked row, "
+    "and passes rows by that do not match, without waiting",
+    LEVELS,
+)
+SAME_VALUE_UPDATE = Quirk(
+    "same-value update",
+    "an UPDATE that leaves a row as it is writes no new version, so the row stays the other transaction's "
+    "and an older snapshot does not show it (MDEV-26642)",
+    "https://jira.mariadb.org/browse/MDEV-26642",
+)
+NO_SNAPSHOT_YET = Quirk(
+    "impossible WHERE opens no snapshot",
+    "a read whose condition cannot be true touches no table, so the snapshot is taken by a later read",
+    CONSISTENT_READ,
+)
+
+_READ_UNCOMMITTED = Claim(
+    dbms="mysql",
+    level=Level.READ_UNCOMMITTED,
+    link=LEVELS,
+    plain_read=Sees.NEWEST,
+    locking_read=Sees.COMMITTED,
+    write=Sees.COMMITTED,
+    snapshot=SnapshotAt.STATEMENT,
+    on_conflict=OnConflict.WAIT,
+    excludes=frozenset({"G0"}),
+    quirks=(SEMI_CONSISTENT_READ,),
+)
+_READ_COMMITTED = replace(
+    _READ_UNCOMMITTED,
+    level=Level.READ_COMMITTED,
+    plain_read=Sees.SNAPSHOT,
+    insert_select_reads=Sees.SNAPSHOT,
+    excludes=READ_COMMITTED_EXCLUDES,
+)
+_REPEATABLE_READ = replace(
+    _READ_COMMITTED,
+    level=Level.REPEATABLE_READ,
+    snapshot=SnapshotAt.FIRST_READ,
+    insert_select_reads=Sees.COMMITTED,
+    predicate_locks=True,
+    quirks=(CURRENT_READ, SAME_VALUE_UPDATE, NO_SNAPSHOT_YET),
+)
+_SERIALIZABLE = replace(
+    _REPEATABLE_READ,
+    level=Level.SERIALIZABLE,
+    plain_read=Sees.COMMITTED,
+    plain_read_lock=Lock.SHARE,
+    serializable=True,
+    excludes=SERIALIZABLE_EXCLUDES,
+    quirks=(),
+)
+
+_CLAIMS = {
+    claim.level: claim for claim in (_READ_UNCOMMITTED, _READ_COMMITTED, _REPEATABLE_READ, _SERIALIZABLE)
+}
+
+
+def innodb(dbms: str, level: Level, snapshot_isolation: bool) -> Claim:
+    """The claim of an InnoDB server; `snapshot_isolation` is MariaDB's variable of that name."""
+    claim = replace(_CLAIMS[level], dbms=dbms)
+    if snapshot_isolation and level is Level.REPEATABLE_READ:
+        return replace(
+            claim,
+            link=SNAPSHOT_ISOLATION,
+            on_conflict=OnConflict.FAIL,
+            conflict_errors=frozenset({ErrorKind.RECORD_CHANGED}),
+            excludes=SNAPSHOT_EXCLUDES,
+            quirks=(NO_SNAPSHOT_YET,),
+        )
+    return claim

@@ -1,0 +1,60 @@
+"""PostgreSQL. READ UNCOMMITTED is READ COMMITTED under another name."""
+
+from dataclasses import replace
+
+from acidtest.claims.base import (
+    READ_COMMITTED_EXCLUDES,
+    SERIALIZABLE_EXCLUDES,
+    SNAPSHOT_EXCLUDES,
+    Claim,
+    OnConflict,
+    Quirk,
+    Sees,
+    SnapshotAt,
+)
+from acidtest.model import ErrorKind, Level
+
+LINK = "https://www.postgresql.org/docs/current/transaction-iso.html"
+
+RECHECK = Quirk(
+    "re-check of the rows found",
+    "a write that waited tests its condition again on the new version of the rows it had found before, "
+    "and does not look for rows that match only now",
+    LINK + "#XACT-READ-COMMITTED",
+)
+
+_READ_COMMITTED = Claim(
+    dbms="postgres",
+    level=Level.READ_COMMITTED,
+    link=LINK,
+    plain_read=Sees.SNAPSHOT,
+    locking_read=Sees.SNAPSHOT,
+    write=Sees.SNAPSHOT,
+    snapshot=SnapshotAt.STATEMENT,
+    on_conflict=OnConflict.RECHECK,
+    excludes=READ_COMMITTED_EXCLUDES,
+    quirks=(RECHECK,),
+)
+_REPEATABLE_READ = replace(
+    _READ_COMMITTED,
+    level=Level.REPEATABLE_READ,
+    snapshot=SnapshotAt.FIRST_STATEMENT,
+    on_conflict=OnConflict.FAIL,
+    conflict_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
+    excludes=SNAPSHOT_EXCLUDES,
+    quirks=(),
+)
+_SERIALIZABLE = replace(
+    _REPEATABLE_READ,
+    level=Level.SERIALIZABLE,
+    may_fail=frozenset({ErrorKind.DEADLOCK, ErrorKind.SERIALIZATION_FAILURE}),
+    serializable=True,
+    excludes=SERIALIZABLE_EXCLUDES | SNAPSHOT_EXCLUDES,
+)
+
+CLAIMS = {
+    Level.READ_UNCOMMITTED: replace(_READ_COMMITTED, level=Level.READ_UNCOMMITTED),
+    Level.READ_COMMITTED: _READ_COMMITTED,
+    Level.REPEATABLE_READ: _REPEATABLE_READ,
+    Level.SERIALIZABLE: _SERIALIZABLE,
+}
