@@ -6,7 +6,7 @@ from time import monotonic
 
 import pytest
 
-from acidtest.model import ErrorKind, Failed, Reply, Row, Rows, TransactionState, Undone
+from acidtest.model import ErrorKind, Failed, Reply, Row, Rows
 from acidtest.targets import Session, Target, Waits, Watch
 
 GUARD_S = 30.0
@@ -44,7 +44,7 @@ class Driver:
             left = deadline - monotonic()
             if left <= 0:
                 pytest.fail("no reply came")
-            select.select([session], [], [], left)
+            _wait_for_news(session, left)
         return reply
 
     def succeed(self, session: Session, *statements: str) -> Reply:
@@ -79,7 +79,7 @@ class Driver:
             left = deadline - monotonic()
             if left <= 0:
                 pytest.fail("the watch does not answer")
-            select.select([watch], [], [], left)
+            _wait_for_news(watch, left)
         return answer
 
     def until_waiting(self, *waiters: Session) -> Waits:
@@ -100,6 +100,7 @@ class Driver:
         return answer
 
 
-def lost_transaction(failure: Failed, reply: Reply) -> bool:
-    """Whether an error left nothing of the transaction."""
-    return failure.undone is Undone.TRANSACTION and reply.transaction is not TransactionState.OPEN
+def _wait_for_news(source: Session | Watch, limit_s: float) -> None:
+    poller = select.poll()  # select() would refuse descriptors above 1023
+    poller.register(source, select.POLLIN)
+    poller.poll(limit_s * 1000)

@@ -50,7 +50,11 @@ class Profile:
     show_variable: str = "SELECT @acidtest"
     session_id: str | None = "SELECT CONNECTION_ID()"
     kill: str | None = "KILL {}"
-    long_statement: str | None = "SELECT BENCHMARK(100000000000, MD5('a'))"
+    temporary_table: str | None = "CREATE TEMPORARY TABLE mine (id INT)"
+    long_statement: str | None = (
+        "SELECT COUNT(*) FROM information_schema.collations a, information_schema.collations b,"
+        " information_schema.collations c, information_schema.collations d, information_schema.collations e"
+    )
     list_databases: str | None = "SELECT schema_name FROM information_schema.schemata"
     hinted: str = "SELECT /*+ NO_INDEX_MERGE(parent) */ id\n  FROM parent -- the key\n WHERE id = 1"
     wide_text: str = "SELECT REPEAT('x', 1000), id FROM parent"
@@ -149,7 +153,7 @@ MYSQL = Profile(
     since={"check": (8, 0, 16), "nowait": (8, 0, 1), "strict": (5, 7)},
 )
 MARIADB = replace(MYSQL, since={"check": (10, 2, 1), "nowait": (10, 3), "strict": (10, 2, 4)})
-SEEKDB = replace(MYSQL, level_with_dirty_reads=None, since={})
+SEEKDB = replace(MYSQL, level_with_dirty_reads=None, limits_connections=False, temporary_table=None, since={})
 
 SQLITE = Profile(
     samples=(

@@ -6,9 +6,8 @@ import pytest
 
 from acidtest import corpus, servers
 from acidtest.casefile import check, load_case
-from acidtest.errors import UsageError
 from acidtest.execute import Executor
-from acidtest.model import ErrorKind, Failed, Level
+from acidtest.model import Blocked, ErrorKind, Failed, Level, Overran
 from acidtest.targets.resolve import open_target
 
 RC, RR, SER = Level.READ_COMMITTED, Level.REPEATABLE_READ, Level.SERIALIZABLE
@@ -20,13 +19,21 @@ OFFERED = ("mariadb@10.11", "mysql@5.6", "mysql@9.7")
 
 COLUMNS = ("mariadb@10.5", "mariadb@10.11", "mariadb@11.8", "mysql@5.6", "mysql@9.7")
 
-TABLE: dict[tuple[str, Level], tuple[str, ...]] = {
+# Read the columns as COLUMNS; None: not tried, or the case is not for that DBMS.
+TABLE: dict[tuple[str, Level], tuple[str | None, ...]] = {
     ("MDEV-26642", RR): (SHOWS, SHOWS, REFUSED, HIDDEN, HIDDEN),
     ("MDEV-26643", RC): (SHOWS, SHOWS, HIDDEN, SHOWS, SHOWS),
     ("MDEV-27992", RC): (SHOWS, SHOWS, SHOWS, SHOWS, SHOWS),
     ("MDEV-32898", RR): (SHOWS, SHOWS, REFUSED, SHOWS, SHOWS),
     ("MDEV-33802", SER): (SHOWS, HIDDEN, HIDDEN, HIDDEN, HIDDEN),
     ("MDEV-34108", RC): (SHOWS, SHOWS, HIDDEN, SHOWS, SHOWS),
+    ("MYSQL-108528", RR): (None, SHOWS, REFUSED, SHOWS, SHOWS),
+    ("MYSQL-114389", RR): (None, SHOWS, REFUSED, SHOWS, SHOWS),
+    ("MYSQL-93806", RR): (None, HIDDEN, HIDDEN, HIDDEN, HIDDEN),
+    ("MYSQL-94338", RC): (None, HIDDEN, HIDDEN, HIDDEN, HIDDEN),
+    ("MYSQL-104245", RR): (None, None, None, HIDDEN, HIDDEN),
+    ("MDEV-19535", RR): (None, HIDDEN, HIDDEN, None, None),
+    ("TIDB-33315", RR): (None, HIDDEN, HIDDEN, HIDDEN, HIDDEN),
 }
 
 # Levels at which a bug must stay away, on a server where it shows at another one.
@@ -53,6 +60,7 @@ def observe(executors: dict[str, Executor], spec: str, bug: str, level: Level) -
         executors[spec] = Executor(open_target(spec))
     history = executors[spec].run(load_case(corpus.find(bug)).at_level(level))
     assert not history.server_died
+    assert not any(isinstance(record.outcome, Overran | Blocked) for record in history.records)
     if check(history):
         return SHOWS
     errors = [record.outcome for record in history.records if isinstance(record.outcome, Failed)]
@@ -60,11 +68,7 @@ def observe(executors: dict[str, Executor], spec: str, bug: str, level: Level) -
 
 
 def skip_if_missing(spec: str) -> None:
-    try:
-        there = servers.find_installed(spec) is not None
-    except UsageError:
-        there = False
-    if not there:
+    if servers.find_installed(spec) is None:
         pytest.skip(f"{spec} is not installed")
 
 
@@ -81,7 +85,7 @@ def skip_if_missing(spec: str) -> None:
         )
         for spec in COLUMNS
         for (bug, level), row in TABLE.items()
-        for cell in [row[COLUMNS.index(spec)]]
+        if (cell := row[COLUMNS.index(spec)]) is not None
     ],
 )
 def test_a_bug_shows_where_the_table_says(

@@ -56,6 +56,13 @@ def invoke(*arguments: str) -> Result:
     return CliRunner().invoke(command, arguments, catch_exceptions=True)
 
 
+def start_in_another_process() -> str:
+    """Start a detached server by a command that then ends, as a user does; returns what it printed."""
+    script = "from acidtest.cli.server import server; server(['start', 'postgres@18'])"
+    done = subprocess.run([sys.executable, "-c", script], check=True, capture_output=True, text=True)
+    return done.stdout
+
+
 def test_broken_download_can_be_repeated(empty_cache: CopySource) -> None:
     empty_cache.breaks = True
     with pytest.raises(InstallFailedError, match="broke"):
@@ -71,8 +78,7 @@ def test_broken_download_can_be_repeated(empty_cache: CopySource) -> None:
 @pytest.mark.usefixtures("empty_cache")
 def test_install_list_start_stop_remove() -> None:
     assert "is installed" in invoke("install", "postgres@18").output
-    started = invoke("start", "postgres@18").output
-    assert "socket:" in started
+    assert "socket:" in start_in_another_process()
     rows = json.loads(invoke("list", "--json").stdout)
     assert {"running", "installed"} <= {row["state"] for row in rows if row["dbms"] == "postgres"}
     refused = invoke("remove", "postgres@18")
@@ -86,8 +92,7 @@ def test_install_list_start_stop_remove() -> None:
 @pytest.mark.usefixtures("empty_cache")
 def test_detached_server_outlives_the_command_and_is_found_by_the_next() -> None:
     servers.install("postgres@18")
-    script = "from acidtest.cli.server import server; server(['start', 'postgres@18'])"
-    subprocess.run([sys.executable, "-c", script], check=True, stdout=subprocess.DEVNULL)
+    start_in_another_process()
     rows = json.loads(invoke("list", "--json").stdout)
     (pid,) = [int(row["note"].split()[1]) for row in rows if row["state"] == "running"]
     assert Path(f"/proc/{pid}").exists()
@@ -107,7 +112,7 @@ def test_detached_server_outlives_the_command_and_is_found_by_the_next() -> None
 @pytest.mark.usefixtures("empty_cache")
 def test_state_of_a_server_that_died_is_forgotten() -> None:
     servers.install("postgres@18")
-    invoke("start", "postgres@18")
+    start_in_another_process()
     (state,) = Path(os.environ["ACIDTEST_CACHE"], "run").glob("*.json")
     content = json.loads(state.read_text())
     state.write_text(json.dumps({**content, "born": "1"}))  # as if the process id had been used again

@@ -80,6 +80,7 @@ def values() -> st.SearchStrategy[Value]:
         st.decimals(allow_nan=False, allow_infinity=False, min_value=-(10**20), max_value=10**20),
         st.just(Decimal("1.50")),
         st.text(max_size=10),
+        st.text(alphabet="a;'\\\n\r\t\x00\u2028é😀", max_size=6),
         st.binary(max_size=5),
         st.dates(),
         st.datetimes(timezones=st.sampled_from([None, UTC, timezone(timedelta(hours=-3, minutes=-30))])),

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from acidtest.casefile import load_case, parse_case
+from acidtest.casefile import format_value, load_case, parse_case
 from acidtest.errors import UsageError
 from acidtest.model import (
     Condition,
@@ -171,6 +171,29 @@ def test_literals(text: str, value: Value) -> None:
     ((read,),) = condition.rows
     assert read == value
     assert type(read) is type(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (Decimal("1.50"), "1.50"),
+        (Decimal("10"), "10"),
+        (Decimal("1E+2"), "100"),
+        (1.5, "1.5e0"),
+        (1e300, "1e+300"),
+        (float("nan"), "FLOAT 'NaN'"),
+        (Decimal("NaN"), "DECIMAL 'NaN'"),
+        (True, "TRUE"),
+        ("it's", "'it''s'"),
+        ("C:\\", "'C:\\'"),
+        ("a\nb\\'\x00😀", "E'a\\nb\\\\''\\u0000😀'"),
+        (b"\x00\xff", "x'00ff'"),
+        (datetime(2020, 1, 2, 3, 4, 5), "TIMESTAMP '2020-01-02 03:04:05'"),
+        (timedelta(hours=-26), "INTERVAL '-26:00:00'"),
+    ],
+)
+def test_written_literals(value: Value, text: str) -> None:
+    assert format_value(value) == text
 
 
 ERRORS = [

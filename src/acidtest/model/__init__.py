@@ -37,6 +37,7 @@ from acidtest.model.outcome import (
 )
 from acidtest.model.schema import Column, Index, Schema, State, Table, freeze_state
 from acidtest.model.value import Row, Value, same_rows, sort_rows
+from acidtest.model.verdict import Judgement, KnownBehaviour, RowDifference, Verdict, ViolationKind
 
 __all__ = [
     "Affected",
@@ -57,6 +58,8 @@ __all__ = [
     "FinalExpectation",
     "History",
     "Index",
+    "Judgement",
+    "KnownBehaviour",
     "Level",
     "Omitted",
     "Outcome",
@@ -64,6 +67,7 @@ __all__ = [
     "Record",
     "Reply",
     "Row",
+    "RowDifference",
     "Rows",
     "Schema",
     "State",
@@ -75,6 +79,8 @@ __all__ = [
     "TransactionState",
     "Undone",
     "Value",
+    "Verdict",
+    "ViolationKind",
     "Warning",
     "freeze_state",
     "interleave",

@@ -46,7 +46,7 @@ def running() -> list[RunningServer]:
     for file in sorted(cache_root().glob("run/*.json")):
         state = State(**json.loads(file.read_text()))
         server = _find(state)
-        if server is not None:
+        if server is not None and server.alive():
             found.append(server)
         else:
             with explained():

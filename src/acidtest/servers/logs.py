@@ -1,6 +1,7 @@
 """Logs of servers: kept in the cache after the server is gone, the oldest ones removed."""
 
 import os
+import re
 import tempfile
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from acidtest.servers.cache import cache_folder, explained
 
 LOGS_MAX = 50
 TAIL_LINES = 15
+ERRORS_MAX = 5
 TAIL_BYTES_MAX = 64_000
 
 
@@ -23,12 +25,25 @@ def new_log(name: str) -> Path:
     return Path(path)
 
 
+def read_end(log: Path, since: int = 0) -> list[str]:
+    """The lines of a log from that byte on, not more than its last ones."""
+    with log.open("rb") as stream:
+        stream.seek(max(since, log.stat().st_size - TAIL_BYTES_MAX))
+        return stream.read().decode(errors="replace").splitlines()
+
+
 def tail(log: Path, lines: int = TAIL_LINES) -> str:
     """The last lines of a log."""
-    with log.open("rb") as stream:
-        stream.seek(max(0, log.stat().st_size - TAIL_BYTES_MAX))
-        text = stream.read().decode(errors="replace")
-    return "\n".join(text.splitlines()[-lines:])
+    return "\n".join(read_end(log)[-lines:])
+
+
+def last_words(log: Path, since: int = 0) -> str:
+    """What a server that failed said: its first errors, and its last lines."""
+    lines = read_end(log, since)
+    early, late = lines[:-TAIL_LINES], lines[-TAIL_LINES:]
+    errors = [line for line in early if re.search(r"\bERROR\b|\bFATAL\b|\bPANIC\b", line)][:ERRORS_MAX]
+    shown = "\n".join([*errors, *(["..."] if errors else []), *late])
+    return f"its last words ({log}):\n{shown}"
 
 
 def _age(file: Path) -> float:

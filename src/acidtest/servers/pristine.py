@@ -9,7 +9,7 @@ from pathlib import Path
 
 from acidtest.servers.base import Flavour, Installation, Launch, Place, ServerFailedError
 from acidtest.servers.cache import explained, locked
-from acidtest.servers.logs import new_log, tail
+from acidtest.servers.logs import last_words, new_log
 from acidtest.servers.places import make_place, remove_place
 from acidtest.servers.process import run_to_end
 from acidtest.servers.store import IN_USE
@@ -81,8 +81,7 @@ def _initialise(installation: Installation, flavour: Flavour, pristine: Path) ->
                 owner=place.owner,
             )
             if code != 0:
-                words = f"its last words ({log}):\n{tail(log)}"
-                raise ServerFailedError(f"{installation.spec} could not be initialised; {words}")
+                raise ServerFailedError(f"{installation.spec} could not be initialised; {last_words(log)}")
 
         flavour.initialise(launch, run)
         _keep(place, pristine, password)

@@ -14,7 +14,7 @@ from typing import Self
 from acidtest.errors import UsageError
 from acidtest.servers.base import Endpoint, Flavour, Installation, Launch, Place, ServerFailedError
 from acidtest.servers.flavours import FLAVOURS
-from acidtest.servers.logs import TAIL_LINES, new_log, tail
+from acidtest.servers.logs import TAIL_LINES, last_words, new_log, read_end, tail
 from acidtest.servers.places import make_place, remove_place
 from acidtest.servers.pristine import fill, hand_over, reachable
 from acidtest.servers.process import ServerProcess
@@ -44,6 +44,8 @@ class RunningServer:
     def start(cls, installation: Installation, *, port: int | None = None, detached: bool = False) -> Self:
         """Start a fresh server and wait until it serves. A detached one survives this process."""
         flavour = FLAVOURS[installation.dbms]
+        if port is not None and not _is_free(port):
+            raise UsageError(f"port {port} is in use; choose another one, or leave it out to get a free one")
         place, lock = make_place(flavour.refuses_root)
         holds = [lock]
         try:
@@ -139,17 +141,16 @@ class RunningServer:
     def _serve(self, port: int | None, detached: bool) -> None:
         """Start the process on a free port, again with another one if somebody else was faster."""
         wishes = [port] if port is not None else [self._launch.port] * bool(self._launch.port)
-        if port is not None and not _is_free(port):
-            raise UsageError(f"port {port} is in use; choose another one, or leave it out to get a free one")
         for _ in range(PORT_TRIES_MAX):
             chosen = wishes.pop() if wishes else _free_port() if self._flavour.listens_on_tcp else 0
             self._launch = Launch(self.installation, self.place, chosen, self._launch.password)
+            begin = self.log.stat().st_size
             self._spawn(detached)
             if self._wait_until_ready():
                 return
-            if port is not None or PORT_TAKEN not in self.log_tail().lower():
+            if port is not None or PORT_TAKEN not in "\n".join(read_end(self.log, begin)).lower():
                 break
-        raise ServerFailedError(f"{self.spec} did not start; {self._last_words()}")
+        raise ServerFailedError(f"{self.spec} did not start; {last_words(self.log, begin)}")
 
     def _spawn(self, detached: bool) -> None:
         flavour, launch = self._flavour, self._launch
@@ -200,11 +201,8 @@ class RunningServer:
                 return False
         self.kill()
         raise ServerFailedError(
-            f"{self.spec} was not ready after {READY_SECONDS_MAX} s; {self._last_words()}"
+            f"{self.spec} was not ready after {READY_SECONDS_MAX} s; {last_words(self.log)}"
         )
-
-    def _last_words(self) -> str:
-        return f"its last words ({self.log}):\n{self.log_tail()}"
 
     def _knock(self, path: str) -> bool:
         with socket.socket(socket.AF_UNIX) as connection:

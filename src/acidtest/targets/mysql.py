@@ -2,10 +2,9 @@
 
 from collections.abc import Mapping
 
-from acidtest.targets.base import Watch
 from acidtest.targets.mysql_family.innodb_target import InnoDBTarget
 from acidtest.targets.mysql_family.session import MySQLSession
-from acidtest.targets.mysql_family.waits import PerformanceSchemaWatch
+from acidtest.targets.mysql_family.waits import FamilyWatch, PerformanceSchemaWatch
 from acidtest.targets.mysql_family.wire import Wire
 
 
@@ -14,7 +13,7 @@ class MySQLTarget(InnoDBTarget):
 
     dbms = "mysql"
 
-    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> Watch:
+    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         if self.version_number() >= (8, 0, 1):
             return PerformanceSchemaWatch(wire, sessions)
         return super().make_watch(wire, sessions)

@@ -4,7 +4,6 @@ READ UNCOMMITTED exists by name and behaves as READ COMMITTED
 (https://www.postgresql.org/docs/current/transaction-iso.html).
 """
 
-import select
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from secrets import token_hex
@@ -148,8 +147,7 @@ class PostgresTarget(Target):
         # A backend that has not yet read the statement would ignore the signal, so ask until it has.
         deadline = monotonic() + CANCEL_LIMIT_S
         while not self._control.rows(question).rows:
-            answered = select.select([session], [], [], 0)[0]
-            if answered or monotonic() > deadline:
+            if session.has_news() or monotonic() > deadline:
                 return
 
     def watch(self) -> Watch | None:

@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from acidtest.model import ErrorKind, Level, TransactionState
-from acidtest.targets.base import Watch
 from acidtest.targets.mysql_family.errors import FAMILY
 from acidtest.targets.mysql_family.replies import Result
 from acidtest.targets.mysql_family.session import MySQLSession
@@ -74,5 +73,5 @@ class SeekDBTarget(FamilyTarget):
         if self._server is not None:  # a setting of the whole server: not ours to change on another's
             self._control.ask("ALTER SYSTEM SET _lcl_op_interval = '30ms'")
 
-    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> Watch:
+    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         return SeekDBWatch(wire, sessions)

@@ -16,9 +16,11 @@ INSERT INTO t VALUES (1);
 /* tx1 */ SELECT a FROM t INTO @a FOR UPDATE;
 /* tx2 */ START TRANSACTION;
 /* tx2 */ SELECT a FROM t INTO @a FOR UPDATE;    -- expect: ok; blocked by tx1
+-- expect SER: ok; blocked by tx1 or error record-changed; blocked by tx1
 /* tx1 */ UPDATE t SET a = a + 100;              -- expect: affected 1; not blocked
 /* tx1 */ COMMIT;
 /* tx2 */ SELECT @a;                             -- expect: (101)
+-- expect SER: (101) or (NULL)
 /* tx2 */ COMMIT;
 -- final
 -- expect t: (101)

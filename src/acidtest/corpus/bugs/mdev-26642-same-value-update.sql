@@ -18,7 +18,7 @@ INSERT INTO t VALUES (0, 0), (1, 1);
 /* tx1 */ SELECT * FROM t;                       -- expect: (0,0) (1,1)
 /* tx2 */ BEGIN;
 /* tx2 */ UPDATE t SET c1 = 10 WHERE c2 = 1;     -- expect: affected 1
--- expect SER: ok or error deadlock
+-- expect SER: ok or error deadlock or error record-changed
 /* tx2 */ COMMIT;
 /* tx1 */ SELECT * FROM t;                       -- expect: (0,0) (1,1)
 -- expect RU, RC: (0,0) (10,1)

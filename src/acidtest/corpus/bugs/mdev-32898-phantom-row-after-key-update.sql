@@ -19,7 +19,7 @@ INSERT INTO t VALUES (2, 2);
 /* tx2 */ BEGIN;
 /* tx2 */ SELECT * FROM t;                  -- expect: (1,1) (2,2)
 /* tx1 */ UPDATE t SET a = 3 WHERE b = 2;   -- expect: affected 1
--- expect SER: ok or error deadlock
+-- expect SER: ok or error deadlock or error record-changed
 /* tx1 */ COMMIT;
 /* tx2 */ UPDATE t SET b = 3;               -- expect: affected 2
 -- expect RR, SER: affected 2 or error deadlock or error record-changed

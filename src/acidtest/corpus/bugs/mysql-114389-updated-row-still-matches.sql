@@ -21,7 +21,7 @@ INSERT INTO t VALUES (8, 44, 1, 2);
 /* tx3 */ BEGIN;
 /* tx3 */ SELECT pkId, a, b, c FROM t;            -- expect: (8,44,222,333)
 /* tx1 */ UPDATE t SET a = 40 WHERE a = 44;       -- expect: affected 1
--- expect SER: ok or error deadlock
+-- expect SER: ok or error deadlock or error record-changed
 /* tx1 */ COMMIT;
 /* tx3 */ UPDATE t SET b = 888, c = 999;          -- expect: affected 1
 -- expect RR, SER: affected 1 or error record-changed or error deadlock

@@ -20,6 +20,8 @@ INSERT INTO t VALUES (1, 1);
 -- expect SER: affected 1; blocked or error record-changed; blocked
 /* tx1 */ COMMIT;
 /* tx2 */ SELECT * FROM t;           -- expect: no rows
+-- expect SER: no rows or (2,2)
 /* tx2 */ COMMIT;
 -- final
 -- expect t: no rows
+-- expect t at SER: no rows or (2,2)

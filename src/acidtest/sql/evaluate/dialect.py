@@ -75,6 +75,10 @@ class Dialect(ABC):
     def comparables(self, compiler: "Compiler", codes: Sequence[Code], *, ordering: bool) -> list[Code]:
         """Operands converted so that Python compares their values as the DBMS does."""
 
+    def listed(self, compiler: "Compiler", codes: Sequence[Code]) -> list[Code]:  # noqa: ARG002 - for overriding
+        """The operand of IN and the items of its list, before each pair is compared."""
+        return list(codes)
+
     @abstractmethod
     def unify(self, compiler: "Compiler", codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         """The common type of the branches of a CASE or the sides of a UNION, and the branches in it."""

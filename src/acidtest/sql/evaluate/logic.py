@@ -220,8 +220,7 @@ def membership(compiler: Compiler, node: exp.In) -> Code:
         left = compiler.all(node.this.expressions)
         tests = [rows_equal(compiler, left, compiler.all(item.expressions)) for item in node.expressions]
     else:
-        value = compiler.compile(node.this)
-        items = compiler.all(node.expressions)
+        value, *items = compiler.dialect.listed(compiler, compiler.all([node.this, *node.expressions]))
         tests = [compiler.equal(value, item) for item in items]
     fn = compiler.truth(tests[0])
     for test in tests[1:]:

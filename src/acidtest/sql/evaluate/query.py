@@ -31,8 +31,13 @@ _UNMODELLED = ("qualify", "connect", "sort", "cluster", "distribute", "laterals"
 
 
 def compile_nested(compiler: Compiler, node: exp.Expression) -> Plan:
-    """The plan of a query inside another one's expressions or FROM clause."""
+    """The plan of a query inside another one's expressions."""
     return _compile(node, compiler, compiler.scope.child())
+
+
+def compile_beside(compiler: Compiler, node: exp.Expression) -> Plan:
+    """The plan of a derived table."""
+    return _compile(node, compiler, compiler.scope.beside())
 
 
 def compile_outermost(compiler: Compiler, node: exp.Expression) -> Plan:
@@ -62,7 +67,7 @@ def _add_common_tables(compiler: Compiler, node: exp.Expression) -> None:
         raise Unknown("WITH RECURSIVE")
     for table in clause.expressions:
         alias = table.args["alias"]
-        plan = _compile(table.this, compiler, compiler.scope.child())
+        plan = compile_beside(compiler, table.this)
         names = [str(column.this) for column in alias.args.get("columns") or []]
         if names:
             plan.columns = (*names, *plan.columns[len(names) :])
@@ -98,7 +103,7 @@ class _Select:
     def plan(self) -> Plan:
         """The plan of the whole SELECT."""
         node, compiler = self.node, self.compiler
-        relation = compile_from(compiler, node, compile_nested)
+        relation = compile_from(compiler, node, compile_beside)
         where = compile_filter(compiler, node.args.get("where"), relation)
         grouping = self._grouping()
         having = self._having(grouping)

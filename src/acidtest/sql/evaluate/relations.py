@@ -59,12 +59,11 @@ def _join(compiler: Compiler, join: exp.Join, left: Rows, plan_of: PlanOf) -> Ro
     method, side, kind = (str(join.args.get(key) or "") for key in ("method", "side", "kind"))
     if method or kind not in ("", "INNER", "CROSS", "OUTER", "STRAIGHT_JOIN", "STRAIGHT"):
         raise Unknown(f"{method or kind} JOIN")
-    base_width = scope.width - sum(len(source.fields) + (source.identity is not None) for source in scope.sources)
     before = scope.width
     fields_before = list(scope.sources)
     right = _source(compiler, join.this, plan_of)
     test = _join_condition(compiler, join, fields_before, side)
-    left_gap = (None,) * (before - base_width)
+    left_gap = (None,) * (before - scope.base)
     right_gap = (None,) * (scope.width - before)
     if side == "":
         return _inner(left, right, test)

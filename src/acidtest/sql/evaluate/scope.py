@@ -42,6 +42,7 @@ class Scope:
     """The names that a query sees. `width` is the length of its joined row at the stage being compiled."""
 
     parent: "Scope | None" = None
+    base: int = 1  # the length of the enclosing queries' joined row
     width: int = 1
     sources: list[Source] = field(default_factory=list)
     merged: dict[str, Field] = field(default_factory=dict)  # columns joined by USING
@@ -51,7 +52,11 @@ class Scope:
 
     def child(self) -> "Scope":
         """The scope of a subquery: its joined rows start with this query's."""
-        return Scope(parent=self, width=self.width)
+        return Scope(parent=self, base=self.width, width=self.width)
+
+    def beside(self) -> "Scope":
+        """The scope of a derived or common table: it sees what this query sees around itself."""
+        return Scope(parent=self.parent, base=self.base, width=self.base)
 
     def find(self, name: str, table: str | None) -> Field:
         """The column of that name, in this query or an enclosing one."""

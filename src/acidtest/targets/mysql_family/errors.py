@@ -7,7 +7,7 @@ from acidtest.model import ErrorKind, TransactionState, Undone
 SERVER_LOST = 2013
 """The client's own number for a connection that ended while a reply was due."""
 
-_BY_KIND: dict[ErrorKind, tuple[int, ...]] = {
+BY_KIND: dict[ErrorKind, tuple[int, ...]] = {
     ErrorKind.DEADLOCK: (1213, 1614),
     ErrorKind.LOCK_TIMEOUT: (1205, 1907),
     ErrorKind.LOCK_NOT_AVAILABLE: (3572,),
@@ -39,7 +39,7 @@ _BY_KIND: dict[ErrorKind, tuple[int, ...]] = {
     ErrorKind.INTERNAL: (1030, 1034, 1105, 1180, 1181, 1194, 1195, 1201, 1457, 1696, 1712, 1815, 1877),
 }  # fmt: skip
 
-FAMILY: Mapping[int, ErrorKind] = {errno: kind for kind, numbers in _BY_KIND.items() for errno in numbers}
+FAMILY: Mapping[int, ErrorKind] = {errno: kind for kind, numbers in BY_KIND.items() for errno in numbers}
 """What the numbers mean on all servers of the family, unless a DBMS says otherwise."""
 
 _CONFLICTS = {

@@ -3,10 +3,9 @@
 from collections.abc import Mapping
 
 from acidtest.model import Level
-from acidtest.targets.base import Watch
 from acidtest.targets.mysql_family.session import MySQLSession
 from acidtest.targets.mysql_family.target import FamilyTarget
-from acidtest.targets.mysql_family.waits import StatusWatch
+from acidtest.targets.mysql_family.waits import FamilyWatch, StatusWatch
 from acidtest.targets.mysql_family.wire import Wire
 
 _PRINT_LOCKS = "innodb_status_output_locks"
@@ -19,7 +18,7 @@ class InnoDBTarget(FamilyTarget):
     default_level = Level.REPEATABLE_READ
     _printed_locks = "1"
 
-    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> Watch:
+    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         return StatusWatch(wire, sessions)
 
     def prepare_server(self) -> None:

@@ -17,6 +17,7 @@ from acidtest.targets.mysql_family.errors import FAMILY
 from acidtest.targets.mysql_family.private import PrivateDatabase
 from acidtest.targets.mysql_family.replies import ConnectionLostError, Refused, ResultSet
 from acidtest.targets.mysql_family.session import MySQLSession
+from acidtest.targets.mysql_family.waits import FamilyWatch
 from acidtest.targets.mysql_family.wire import ANSWER_LIMIT_S, Wire
 
 _COM_RESET_CONNECTION = 0x1F
@@ -63,14 +64,14 @@ class FamilyTarget(Target):
         self.endpoint = endpoint
         self._server = server
         self._sessions: dict[int, MySQLSession] = {}
-        self._watch_wire: Wire | None = None
+        self._watch: FamilyWatch | None = None
         self._control = Wire(endpoint, label, None, multi=True)
         self._begin()
 
     # -- what differs
 
     @abstractmethod
-    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> Watch:
+    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         """The watch that this server can answer."""
 
     def index_expression(self) -> str:
@@ -111,10 +112,13 @@ class FamilyTarget(Target):
             raise TargetFailedError(f"{self.label} does not cancel a statement: {refused.message}")
 
     def watch(self) -> Watch | None:
-        if self._watch_wire is not None:
-            self._watch_wire.close()
-        self._watch_wire = Wire(self.endpoint, self.label, None, multi=True)
-        return self.make_watch(self._watch_wire, self._sessions)
+        if self._watch is not None and not self._watch.idle:  # lost, or left with an answer still due
+            self._watch.close()
+            self._watch = None
+        if self._watch is None:
+            wire = Wire(self.endpoint, self.label, None, multi=True)
+            self._watch = self.make_watch(wire, self._sessions)
+        return self._watch
 
     def rebuild(self, statements: Sequence[str]) -> None:
         self._bury_sessions()
@@ -253,9 +257,9 @@ class FamilyTarget(Target):
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
-        if self._watch_wire is not None:
-            self._watch_wire.close()
-            self._watch_wire = None
+        if self._watch is not None:
+            self._watch.close()
+            self._watch = None
 
 
 def _set_level(level: Level) -> str:

@@ -34,6 +34,8 @@ class FamilyWatch(Watch):
         self._suspects: Sequence[Session] = ()
         self._doubtful: frozenset[int] | None = None
         self._asked_first = 0.0
+        self.idle = True
+        """Whether no answer is due. Stays false once the connection is lost."""
 
     @abstractmethod
     def question(self, suspects: Sequence[MySQLSession]) -> str:
@@ -56,6 +58,7 @@ class FamilyWatch(Watch):
             raise self._gone(error) from error
         if results is None:
             return None
+        self.idle = True
         if isinstance(results[-1], Refused):
             raise TargetFailedError(
                 f"{self._wire.label} does not tell who waits ({results[-1].errno}: {results[-1].message}); "
@@ -72,7 +75,12 @@ class FamilyWatch(Watch):
     def fileno(self) -> int:
         return self._wire.fileno()
 
+    def close(self) -> None:
+        """Drop the connection."""
+        self._wire.close()
+
     def _send(self) -> None:
+        self.idle = False
         known = [session for session in self._suspects if isinstance(session, MySQLSession)]
         try:
             self._wire.query(self.question(known))

@@ -112,6 +112,7 @@ def connect(
             charset="utf8mb4",
             autocommit=True,
             ssl_disabled=True,
+            read_timeout=ANSWER_LIMIT_S,
             client_flag=CLIENT.MULTI_STATEMENTS if multi else 0,
         )
     except RuntimeError as error:  # PyMySQL's way to say that the login needs the package `cryptography`

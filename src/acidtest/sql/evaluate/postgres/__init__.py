@@ -1,0 +1,5 @@
+"""PostgreSQL."""
+
+from acidtest.sql.evaluate.postgres.dialect import PostgreSQL
+
+__all__ = ["PostgreSQL"]

@@ -1,0 +1,148 @@
+"""PostgreSQL as handlers and rules."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from sqlglot import exp
+
+from acidtest.model import Column, ErrorKind
+from acidtest.sql.evaluate import subqueries
+from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler, Settings
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.postgres import functions, operators, strings
+from acidtest.sql.evaluate.postgres.aggregates import aggregate
+from acidtest.sql.evaluate.postgres.types import (
+    INT8,
+    UNTYPED,
+    as_text,
+    common_type,
+    fit,
+    mismatch,
+    settle,
+    stored_type,
+)
+from acidtest.sql.evaluate.types import BOOLEAN, Family, SqlType
+
+
+class PostgreSQL(Dialect):
+    """PostgreSQL 9.6 to 18."""
+
+    name = "postgres"
+    nulls_first = False
+    folds_constants = True
+    rank_type = INT8
+    handlers: ClassVar[Mapping[type[exp.Expression], Handler]] = {
+        **subqueries.SHARED,
+        **operators.HANDLERS,
+        **functions.HANDLERS,
+        **strings.HANDLERS,
+    }
+    functions: ClassVar[Mapping[str, Handler]] = strings.FUNCTIONS
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings or Settings(database_collation="C"))
+
+    def column_type(self, column: Column) -> SqlType:
+        return stored_type(column, self.settings.database_collation or "C")
+
+    def truth(self, compiler: Compiler, code: Code) -> Fn:
+        return operators.truth(compiler, code)
+
+    def logical(self, fn: Fn, *codes: Code) -> Code:
+        return Code(
+            BOOLEAN,
+            fn,
+            constant=all(code.constant for code in codes),
+            fails=any(code.fails for code in codes),
+        )
+
+    def comparables(self, compiler: Compiler, codes: Sequence[Code], *, ordering: bool) -> list[Code]:
+        return operators.comparables(compiler, codes, ordering=ordering)
+
+    def listed(self, compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
+        known = [code for code in codes if code.type.family not in UNTYPED]
+        if not known or len(known) == len(codes):
+            return list(codes)
+        target, _ = common_type(compiler, known)
+        return [settle(compiler, code, target) for code in codes]
+
+    def unify(self, compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+        return common_type(compiler, codes)
+
+    def key(self, type_: SqlType, *, ordering: bool) -> Convert:
+        if type_.family is Family.OPAQUE:
+            raise Unknown("grouping or ordering by a type that is not modelled")
+        if type_.is_text:
+            if ordering and not type_.collation.orders:
+                raise Unknown("the order of texts in this collation")
+            return _unpadded if type_.padded else _same
+        return _same
+
+    def output(self, type_: SqlType) -> Convert | None:  # noqa: ARG002
+        return None
+
+    def settled(self, compiler: Compiler, code: Code) -> Code:
+        return as_text(compiler, code) if code.type.family in UNTYPED else code
+
+    def aggregate(self, compiler: Compiler, node: exp.Expression) -> Aggregate:
+        return aggregate(compiler, node)
+
+    def store(self, compiler: Compiler, column: Column, code: Code) -> Fn:
+        target = self.column_type(column)
+        converted = _assigned(compiler, code, target)
+        fitted = fit(target, explicit=False)
+        fn = converted.fn if fitted is None else converted.then(target, fitted).fn
+        return fn if column.nullable else _required(column, fn)
+
+    def ungrouped(self, name: str) -> None:
+        raise EvaluationError(ErrorKind.SYNTAX, f"column {name} must appear in the GROUP BY clause")
+
+    def column_key(self, name: str) -> str:
+        return name
+
+    def fold_name(self, identifier: exp.Identifier) -> str:
+        return _folded(identifier)
+
+    def fold_table(self, identifier: exp.Identifier) -> str:
+        return _folded(identifier)
+
+
+def _folded(identifier: exp.Identifier) -> str:
+    name = str(identifier.this)
+    return name if identifier.args.get("quoted") else name.lower()
+
+
+def _assigned(compiler: Compiler, code: Code, target: SqlType) -> Code:
+    """Assignment casts: numbers convert among themselves, and everything converts to text."""
+    if code.type.family in UNTYPED:
+        return settle(compiler, code, target)
+    if target.is_text:
+        keeps = code.type.is_text and code.type.padded and target.padded
+        return code if keeps else as_text(compiler, code)
+    if code.type.is_numeric and target.is_numeric:
+        return functions.number_to(code, target)
+    if code.type.family is target.family:
+        return code
+    if Family.OPAQUE in (code.type.family, target.family) or code.type.is_temporal or target.is_temporal:
+        raise Unknown(f"storing {code.type.family} in {target.family}")
+    raise mismatch("in an assignment")
+
+
+def _required(column: Column, fn: Fn) -> Fn:
+    def required(row: JoinedRow) -> Any:
+        value = fn(row)
+        if value is None:
+            raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} violates not-null constraint")
+        return value
+
+    return required
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _unpadded(value: str) -> str:
+    return value.rstrip(" ")

@@ -1,0 +1,480 @@
+"""What an INSERT, UPDATE or DELETE does to the rows it is given: pure SQL, no isolation.
+
+    write = compile_write(shape_of("UPDATE t SET a = a + 1", "mysql"), schema, dialect)
+    write.run(work, existing, views).changes
+
+Errors that the DBMS must raise, or may raise depending on the order in which it visits rows, are part of the
+effect. What is not modelled raises `Unknown`.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from sqlglot import exp
+
+from acidtest.model import Column, ErrorKind, Index, Row, Schema, Table, Value
+from acidtest.sql.evaluate import (
+    CompiledExpression,
+    Dialect,
+    EvaluationError,
+    Unknown,
+    Views,
+    compile_assignment,
+    compile_predicate,
+    compile_query,
+)
+from acidtest.sql.shape import Shape, Verb
+from acidtest.sql.trees import parse
+
+_COUNTS_CHANGES = frozenset({"mysql", "mariadb"})
+"""Rows that an UPDATE leaves as they are do not count, and assignments see the ones to their left."""
+
+RowId = int
+Work = Sequence[tuple[RowId, Row]]
+"""Rows with their identity."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A new row (no identity yet), a new version of a row, or (no values) its end."""
+
+    row: RowId | None
+    values: Row | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What the statement does. If `errors` is not empty it fails with one of them and changes nothing."""
+
+    changes: tuple[Change, ...] = ()
+    worked_on: tuple[RowId, ...] = ()
+    counts: frozenset[int] = frozenset()
+    errors: frozenset[ErrorKind] = frozenset()
+    may_fail: frozenset[ErrorKind] = frozenset()
+    numbered: int = 0
+    """How many automatic numbers it took."""
+
+
+@dataclass(frozen=True, slots=True)
+class UniqueIndex:
+    """A unique index: rows with equal keys cannot both live; a key with a NULL is equal to none."""
+
+    name: str
+    key: Callable[[Row], tuple[Any, ...] | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A compiled write. `unique` are the target's unique indexes; `predicate` tells matching rows."""
+
+    table: Table
+    verb: Verb
+    unique: tuple[UniqueIndex, ...]
+    predicate: CompiledExpression
+    _run: Callable[["_Run"], Effect] = field(repr=False)
+
+    def run(self, work: Work, existing: Work, views: Views, next_number: int | None = None) -> Effect:
+        """The effect on `work`, the rows that it may change; `existing` are all that live, `views` what its
+        subqueries read."""
+        return self._run(_Run(work, existing, views, next_number))
+
+
+@dataclass(slots=True)
+class _Run:
+    work: Work
+    existing: Work
+    views: Views
+    next_number: int | None
+
+
+def compile_write(shape: Shape, schema: Schema, dialect: Dialect) -> Write:
+    """Compile a write; raises `Unknown` for what is not modelled."""
+    if shape.target is None or shape.verb is Verb.READ:
+        raise Unknown("not a write")
+    table = _table(schema, shape.target)
+    if any(column.generated for column in table.columns):
+        raise Unknown("generated columns")
+    if shape.tree.args.get("returning"):
+        raise Unknown("RETURNING")
+    unique = tuple(_unique_index(index, table, dialect) for index in table.indexes if index.unique)
+    predicate = CompiledExpression(lambda _row: True)
+    if shape.verb is Verb.INSERT:
+        return Write(table, shape.verb, unique, predicate, _Insert(shape, table, schema, dialect, unique).run)
+    _refuse(shape.tree, "order", "limit", "from_", "using", "tables", "with_")
+    if shape.tree.this.args.get("joins"):
+        raise Unknown("a write of several tables")
+    predicate = compile_predicate(shape.where, table, dialect, catalog=schema, writes=True, alias=shape.alias)
+    if shape.verb is Verb.DELETE:
+        return Write(table, shape.verb, unique, predicate, _Delete(predicate).run)
+    update = _Update(shape, table, schema, dialect, unique, predicate)
+    return Write(table, shape.verb, unique, predicate, update.run)
+
+
+class _Delete:
+    def __init__(self, predicate: CompiledExpression) -> None:
+        self._predicate = predicate
+
+    def run(self, run: _Run) -> Effect:
+        try:
+            matched = _matching(self._predicate, run)
+        except EvaluationError as error:
+            return Effect(errors=frozenset({error.kind}))
+        rows = tuple(row for row, _ in matched)
+        return Effect(tuple(Change(row, None) for row in rows), rows, frozenset({len(rows)}))
+
+
+class _Update:
+    def __init__(
+        self,
+        shape: Shape,
+        table: Table,
+        schema: Schema,
+        dialect: Dialect,
+        unique: tuple[UniqueIndex, ...],
+        predicate: CompiledExpression,
+    ) -> None:
+        self._predicate = predicate
+        self._unique = unique
+        self._mysql = dialect.name in _COUNTS_CHANGES
+        self._set = _assignments(shape.tree.expressions, table, schema, dialect, shape.alias)
+
+    def run(self, run: _Run) -> Effect:
+        try:
+            matched = _matching(self._predicate, run)
+            changed = [(row, values, self._assign(values, run.views)) for row, values in matched]
+        except EvaluationError as error:
+            return Effect(errors=frozenset({error.kind}))
+        changes = tuple(Change(row, new) for row, _, new in changed)
+        count = sum(_differ(old, new) for _, old, new in changed) if self._mysql else len(changed)
+        errors, may_fail = _collisions(self._unique, run.existing, changes)
+        return Effect(changes, tuple(row for row, _ in matched), frozenset({count}), errors, may_fail)
+
+    def _assign(self, values: Row, views: Views) -> Row:
+        return assign(self._set, values, views, in_sequence=self._mysql)
+
+
+Assignments = Sequence[tuple[int, CompiledExpression]]
+
+
+def assign(assignments: Assignments, values: Row, views: Views, *, in_sequence: bool) -> Row:
+    """A row after SET; in sequence, later assignments see the earlier ones."""
+    new = list(values)
+    for position, expression in assignments:
+        new[position] = expression.bind(views)(tuple(new) if in_sequence else values)
+    return tuple(new)
+
+
+class _Insert:
+    """INSERT of values or of a query, with what it does about rows whose keys exist."""
+
+    def __init__(
+        self, shape: Shape, table: Table, schema: Schema, dialect: Dialect, unique: tuple[UniqueIndex, ...]
+    ) -> None:
+        tree = shape.tree
+        self._table, self._schema, self._dialect, self._unique = table, schema, dialect, unique
+        self._ignores = bool(tree.args.get("ignore"))
+        self._replaces = shape.replaces
+        self._conflict = tree.args.get("conflict")
+        self._mysql = dialect.name in _COUNTS_CHANGES
+        named = tree.this.expressions if isinstance(tree.this, exp.Schema) else None
+        self._columns = (
+            tuple(range(len(table.columns)))
+            if named is None
+            else tuple(_position(table, dialect, identifier) for identifier in named)
+        )
+        self._rows = self._source(tree.expression)
+        if self._conflict is not None and (self._ignores or self._replaces):
+            raise Unknown("two ways to treat a duplicate key")
+        if self._conflict is not None and not self._mysql and self._conflict.args.get("where"):
+            raise Unknown("ON CONFLICT with a condition")
+
+    def run(self, run: _Run) -> Effect:
+        effect = _InsertRun(self._unique, run.existing)
+        try:
+            for values in self._rows(run.views):
+                row = self._complete(values, run, effect)
+                self._place(row, run, effect)
+        except EvaluationError as error:
+            if self._ignores:
+                raise Unknown("INSERT IGNORE of a value that does not fit") from error
+            return Effect(errors=frozenset({error.kind}), numbered=effect.numbered)
+        return Effect(
+            changes=tuple(effect.changes),
+            worked_on=tuple(effect.touched),
+            counts=frozenset({effect.count}),
+            numbered=effect.numbered,
+        )
+
+    def _place(self, row: Row, run: _Run, effect: "_InsertRun") -> None:
+        twins = effect.twins(row)
+        if not twins:
+            effect.add(row)
+        elif self._ignores or self._does_nothing():
+            return
+        elif self._replaces:
+            for twin in twins:
+                effect.remove(twin)
+            effect.add(row)
+            effect.count += len(twins)
+        elif self._conflict is not None:
+            self._update_twin(twins, row, run, effect)
+        else:
+            raise EvaluationError(ErrorKind.DUPLICATE_KEY)
+
+    def _does_nothing(self) -> bool:
+        action = self._conflict.args.get("action") if self._conflict is not None else None
+        return action is not None and "NOTHING" in str(action.this).upper()
+
+    def _update_twin(self, twins: list[RowId], row: Row, run: _Run, effect: "_InsertRun") -> None:
+        if len(twins) > 1:
+            raise Unknown("an upsert that meets several rows")
+        twin = twins[0]
+        if twin < 0:
+            raise Unknown("an upsert that meets a row of its own statement")
+        old = effect.live[twin]
+        expressions = [_with_new_row(node, self._table, row) for node in self._conflict.expressions]
+        assignments = _assignments(expressions, self._table, self._schema, self._dialect, None)
+        new = assign(assignments, old, run.views, in_sequence=self._mysql)
+        effect.replace(twin, new)
+        changed = _differ(old, new)
+        effect.count += (2 if changed else 0) if self._mysql else 1
+
+    def _source(self, node: exp.Expression | None) -> Callable[[Views], Iterator[Sequence[Any]]]:
+        """Rows to insert; each cell is a value, or None with DEFAULT as `_DEFAULT`."""
+        if isinstance(node, exp.Values):
+            tuples = [self._cells(one) for one in node.expressions]
+            return lambda views: iter([[cell(views) for cell in cells] for cells in tuples])
+        if isinstance(node, exp.Query):
+            query = compile_query(node, self._schema, self._dialect, writes=True)
+            return lambda views: self._selected(query.run(views).rows)
+        if node is None and bool(self._conflict) is False:
+            return lambda views: iter([[_DEFAULT] * len(self._columns)])
+        raise Unknown(f"INSERT of {type(node).__name__}")
+
+    def _cells(self, node: exp.Expression) -> list[Callable[[Views], Any]]:
+        values = node.expressions if isinstance(node, exp.Tuple) else [node]
+        if len(values) != len(self._columns):
+            raise EvaluationError(ErrorKind.SYNTAX, "the number of values is not that of the columns")
+        return [self._cell(position, value) for position, value in zip(self._columns, values, strict=True)]
+
+    def _cell(self, position: int, node: exp.Expression) -> Callable[[Views], Any]:
+        if isinstance(node, exp.Var) and str(node.this).upper() == "DEFAULT":
+            return lambda views: _DEFAULT
+        column = self._table.columns[position]
+        if column.auto_increment and isinstance(node, exp.Null):
+            return lambda views: _DEFAULT
+        if node.find(exp.Column) is not None:
+            raise Unknown("INSERT of an expression over columns")
+        stored = compile_assignment(column, node, self._table, self._dialect, catalog=self._schema)
+        blank: Row = (None,) * len(self._table.columns)
+        return lambda views: stored.bind(views)(blank)
+
+    def _selected(self, rows: Sequence[Row]) -> Iterator[Sequence[Any]]:
+        for row in rows:
+            if len(row) != len(self._columns):
+                raise EvaluationError(ErrorKind.SYNTAX, "the number of values is not that of the columns")
+            cells = zip(self._columns, map(_literal, row), strict=True)
+            yield [self._cell(position, node)({}) for position, node in cells]
+
+    def _complete(self, cells: Sequence[Any], run: _Run, effect: "_InsertRun") -> Row:
+        """The row with defaults and automatic numbers."""
+        given = dict(zip(self._columns, cells, strict=True))
+        return tuple(
+            self._default(column, run, effect) if (cell := given.get(i, _DEFAULT)) is _DEFAULT else cell
+            for i, column in enumerate(self._table.columns)
+        )
+
+    def _default(self, column: Column, run: _Run, effect: "_InsertRun") -> Value:
+        if column.auto_increment:
+            if run.next_number is None:
+                raise Unknown("the next automatic number")
+            effect.numbered += 1
+            return run.next_number + effect.numbered - 1
+        if column.default is None:
+            if not column.nullable:
+                raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} has no default")
+            return None
+        return default_value(column, self._table, self._dialect)
+
+
+class _Default:
+    """Stands for DEFAULT among values."""
+
+
+_DEFAULT = _Default()
+
+
+@dataclass(slots=True)
+class _InsertRun:
+    """Rows that live while an INSERT goes from row to row; its own new rows have negative identities."""
+
+    unique: tuple[UniqueIndex, ...]
+    existing: Work
+    live: dict[RowId, Row] = field(init=False)
+    changes: list[Change] = field(default_factory=list)
+    touched: list[RowId] = field(default_factory=list)
+    count: int = 0
+    numbered: int = 0
+
+    def __post_init__(self) -> None:
+        self.live = dict(self.existing)
+
+    def twins(self, row: Row) -> list[RowId]:
+        found: dict[RowId, None] = {}
+        for index in self.unique:
+            key = index.key(row)
+            if key is not None:
+                found |= {one: None for one, values in self.live.items() if index.key(values) == key}
+        return list(found)
+
+    def add(self, row: Row) -> None:
+        self.live[-len(self.changes) - 1] = row
+        self.changes.append(Change(None, row))
+        self.count += 1
+
+    def remove(self, row: RowId) -> None:
+        if row < 0:
+            raise Unknown("REPLACE of a row of its own statement")
+        del self.live[row]
+        self.changes.append(Change(row, None))
+        self.touched.append(row)
+
+    def replace(self, row: RowId, values: Row) -> None:
+        others = {other: own for other, own in self.live.items() if other != row}
+        for index in self.unique:
+            key = index.key(values)
+            if key is not None and any(index.key(own) == key for own in others.values()):
+                raise EvaluationError(ErrorKind.DUPLICATE_KEY)
+        self.live[row] = values
+        self.changes.append(Change(row, values))
+        self.touched.append(row)
+
+
+# -- parts
+
+
+def _matching(predicate: CompiledExpression, run: _Run) -> list[tuple[RowId, Row]]:
+    test = predicate.bind(run.views)
+    return [(row, values) for row, values in run.work if test(values)]
+
+
+def _collisions(
+    unique: tuple[UniqueIndex, ...], existing: Work, changes: Sequence[Change]
+) -> tuple[frozenset[ErrorKind], frozenset[ErrorKind]]:
+    """Duplicate keys: surely, if they stand at the end; perhaps, if only some order of the rows meets them."""
+    duplicate = frozenset({ErrorKind.DUPLICATE_KEY})
+    new = {change.row: change.values for change in changes}
+    transient = False
+    for index in unique:
+        old_keys = {row: index.key(values) for row, values in existing}
+        new_keys = {row: index.key(values) for row, values in new.items() if values is not None}
+        end = [key for key in {**old_keys, **new_keys}.values() if key is not None]
+        if len(set(end)) != len(end):
+            return duplicate, frozenset()
+        moved = {row: key for row, key in new_keys.items() if key is not None and key != old_keys.get(row)}
+        transient = transient or any(
+            key == old for row, key in moved.items() for other, old in old_keys.items() if other != row
+        )
+    return frozenset(), duplicate if transient else frozenset()
+
+
+def _assignments(
+    nodes: Sequence[exp.Expression], table: Table, schema: Schema, dialect: Dialect, alias: str | None
+) -> list[tuple[int, CompiledExpression]]:
+    compiled = []
+    for node in nodes:
+        if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):
+            raise Unknown("an assignment of several columns")
+        position = _position(table, dialect, node.this.this)
+        column = table.columns[position]
+        if isinstance(node.expression, exp.Var) and str(node.expression.this).upper() == "DEFAULT":
+            raise Unknown("SET column = DEFAULT")
+        expression = compile_assignment(column, node.expression, table, dialect, catalog=schema, alias=alias)
+        compiled.append((position, expression))
+    return compiled
+
+
+def _with_new_row(node: exp.Expression, table: Table, row: Row) -> exp.Expression:
+    """VALUES(c) and EXCLUDED.c stand for the row that could not be inserted."""
+    values = dict(zip((column.name.lower() for column in table.columns), row, strict=True))
+
+    def fill(one: exp.Expression) -> exp.Expression:
+        if isinstance(one, exp.Anonymous) and str(one.this).upper() == "VALUES":
+            return _literal(values[one.expressions[0].name.lower()])
+        if isinstance(one, exp.Column) and one.table.upper() == "EXCLUDED":
+            return _literal(values[one.name.lower()])
+        return one
+
+    return node.transform(fill)
+
+
+def default_value(column: Column, table: Table, dialect: Dialect) -> Value:
+    """The value that a column takes by itself."""
+    node = parse(f"SELECT {column.default}", dialect.name)
+    if node is None or not isinstance(node, exp.Select) or not node.expressions:
+        raise Unknown(f"the default of column {column.name}")
+    expression = node.expressions[0]
+    if isinstance(expression, exp.Column):  # MySQL gives the text of a string without quotes
+        expression = exp.Literal.string(column.default or "")
+    if expression.find(exp.Func, exp.Column) is not None and not isinstance(expression, exp.Cast):
+        raise Unknown(f"the default of column {column.name}")
+    value: Value = compile_assignment(column, expression, table, dialect)((None,) * len(table.columns))
+    return value
+
+
+def _literal(value: Value) -> exp.Expression:
+    if value is None:
+        return exp.null()
+    if isinstance(value, bool):
+        return exp.Boolean(this=value)
+    if isinstance(value, int | Decimal):
+        number = exp.Literal.number(abs(value))
+        return exp.Neg(this=number) if value < 0 else number
+    if isinstance(value, str):
+        return exp.Literal.string(value)
+    raise Unknown(f"storing a computed {type(value).__name__}")
+
+
+def _unique_index(index: Index, table: Table, dialect: Dialect) -> UniqueIndex:
+    positions = {column.name: i for i, column in enumerate(table.columns)}
+    if any(name not in positions for name in index.columns):
+        raise Unknown("a unique index on an expression or a prefix")
+    parts = [
+        (positions[name], dialect.key(dialect.column_type(table.columns[positions[name]]), ordering=False))
+        for name in index.columns
+    ]
+
+    def key(row: Row) -> tuple[Any, ...] | None:
+        values = [row[position] for position, _ in parts]
+        if any(value is None for value in values):
+            return None
+        return tuple(to_key(value) for (_, to_key), value in zip(parts, values, strict=True))
+
+    return UniqueIndex(index.name, key)
+
+
+def _position(table: Table, dialect: Dialect, identifier: exp.Identifier) -> int:
+    wanted = dialect.fold_name(identifier)
+    for position, column in enumerate(table.columns):
+        if dialect.column_key(column.name) == wanted:
+            return position
+    raise EvaluationError(ErrorKind.NO_SUCH_OBJECT, f"no column {identifier.name}")
+
+
+def _table(schema: Schema, name: str) -> Table:
+    try:
+        return schema.table(name)
+    except KeyError:
+        raise Unknown(f"table {name} is not one of the case") from None
+
+
+def _refuse(tree: exp.Expression, *parts: str) -> None:
+    for part in parts:
+        if tree.args.get(part):
+            raise Unknown(f"{type(tree).__name__.upper()} with {part.strip('_').upper()}")
+
+
+def _differ(old: Row, new: Row) -> bool:
+    return any(type(a) is not type(b) or a != b for a, b in zip(old, new, strict=True))
