@@ -40,9 +40,12 @@ class Profile:
     error_undoes: Undone = Undone.STATEMENT
     state_after_error: TransactionState = TransactionState.OPEN
     conflict_kinds: tuple[ErrorKind, ...] = ()
+    stale_write: Mapping[Level, ErrorKind] = field(default_factory=dict)
+    """Levels at which a write to a row that changed since the snapshot must fail, and how."""
     names_blockers: bool = True
     for_update: str | None = "SELECT * FROM parent WHERE id = 1 FOR UPDATE"
     nowait: str | None = "SELECT * FROM parent WHERE id = 1 FOR UPDATE NOWAIT"
+    set_lock_timeout: str | None = "SET innodb_lock_wait_timeout = 1"
     read_only_begin: str | None = "START TRANSACTION READ ONLY"
     savepoints: bool = True
     limits_connections: bool = True
@@ -127,6 +130,11 @@ POSTGRES = Profile(
     ),
     error_undoes=Undone.TRANSACTION,
     state_after_error=TransactionState.FAILED,
+    stale_write={
+        Level.REPEATABLE_READ: ErrorKind.SERIALIZATION_FAILURE,
+        Level.SERIALIZABLE: ErrorKind.SERIALIZATION_FAILURE,
+    },
+    set_lock_timeout="SET lock_timeout = '50ms'",
     set_variable="SET work_mem = '7MB'",
     show_variable="SHOW work_mem",
     session_id="SELECT pg_backend_pid()",
@@ -152,7 +160,11 @@ MYSQL = Profile(
     level_with_dirty_reads=Level.READ_UNCOMMITTED,
     since={"check": (8, 0, 16), "nowait": (8, 0, 1), "strict": (5, 7)},
 )
-MARIADB = replace(MYSQL, since={"check": (10, 2, 1), "nowait": (10, 3), "strict": (10, 2, 4)})
+MARIADB = replace(
+    MYSQL,
+    stale_write={Level.REPEATABLE_READ: ErrorKind.RECORD_CHANGED},
+    since={"check": (10, 2, 1), "nowait": (10, 3), "strict": (10, 2, 4), "stale_write": (11, 6, 2)},
+)
 SEEKDB = replace(MYSQL, level_with_dirty_reads=None, limits_connections=False, temporary_table=None, since={})
 
 SQLITE = Profile(
@@ -169,6 +181,8 @@ SQLITE = Profile(
     ),
     provocations=(*EVERYWHERE, Provocation(ErrorKind.OBJECT_EXISTS, "CREATE TABLE parent (id INT)")),
     conflict_kinds=(ErrorKind.LOCK_NOT_AVAILABLE,),
+    stale_write={Level.SERIALIZABLE: ErrorKind.SERIALIZATION_FAILURE},
+    set_lock_timeout=None,
     for_update=None,
     nowait=None,
     read_only_begin=None,
@@ -204,6 +218,8 @@ DUCKDB = Profile(
     error_undoes=Undone.TRANSACTION,
     state_after_error=TransactionState.FAILED,
     conflict_kinds=(ErrorKind.WRITE_CONFLICT,),
+    stale_write={Level.SNAPSHOT: ErrorKind.WRITE_CONFLICT},
+    set_lock_timeout=None,
     for_update=None,
     nowait=None,
     read_only_begin="BEGIN TRANSACTION READ ONLY",

@@ -90,3 +90,16 @@ def test_sessions_have_levels_of_their_own(target: Target, driver: Driver) -> No
     driver.succeed(writer, WRITE)
     assert driver.rows(weak, READ) == ((99,),)
     assert driver.rows(strong, READ) == ((10,),)
+
+
+def test_a_write_to_a_row_that_changed_since_the_snapshot_fails_where_the_dbms_says_so(
+    target: Target, driver: Driver, profile: Profile
+) -> None:
+    late, early = driver.open(2)
+    expected = profile.stale_write if profile.has("stale_write", target) else {}
+    for level, kind in expected.items():
+        target.set_level(late, level)
+        driver.succeed(late, "BEGIN", READ)
+        driver.succeed(early, "UPDATE parent SET v = v + 1 WHERE id = 1")
+        driver.fail(late, "UPDATE parent SET v = v + 1 WHERE id = 1", kind)
+        target.clean(late, thorough=False)

@@ -101,18 +101,13 @@ def test_a_deadlock_has_a_victim_and_lets_the_other_through(waiting: Driver) -> 
     waiting.succeed(other, "BEGIN", update(2))
     waiting.launch_waiting(one, update(2))
     other.launch(update(1))
-    replies = [waiting.reply(session) for session in _first_to_answer(one, other)]
+    replies = [waiting.reply(session) for session in (one, other)]  # the victim lets the other through
     failed = [reply for reply in replies if isinstance(reply.outcome, Failed)]
     assert len(failed) == 1
     assert isinstance(failed[0].outcome, Failed)
     assert failed[0].outcome.kind is ErrorKind.DEADLOCK
     assert failed[0].outcome.undone is Undone.TRANSACTION
     assert failed[0].transaction is not TransactionState.OPEN
-
-
-def _first_to_answer(one: Session, other: Session) -> list[Session]:
-    """Both sessions of a deadlock answer: the victim, and then whom it let through."""
-    return [one, other]
 
 
 def test_nowait_fails_instead_of_waiting(
@@ -123,6 +118,19 @@ def test_nowait_fails_instead_of_waiting(
     holder, hasty = waiting.open(2)
     waiting.succeed(holder, "BEGIN", update(1))
     waiting.fail(hasty, profile.nowait, ErrorKind.LOCK_NOT_AVAILABLE)
+
+
+def test_a_lock_timeout_ends_the_wait(
+    waiting: Driver, profile: Profile, need: Callable[[object, str], None]
+) -> None:
+    need(profile.set_lock_timeout, "lock time-out")
+    assert profile.set_lock_timeout
+    holder, waiter = waiting.open(2)
+    waiting.succeed(holder, "BEGIN", update(1))
+    waiting.succeed(waiter, profile.set_lock_timeout, "BEGIN")
+    failure = waiting.fail(waiter, update(1), ErrorKind.LOCK_TIMEOUT)
+    assert failure.undone is profile.error_undoes
+    assert waiter.transaction is profile.state_after_error
 
 
 def test_a_waiter_can_be_cancelled(waiting: Driver, target: Target) -> None:

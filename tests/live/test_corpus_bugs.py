@@ -58,7 +58,7 @@ def executors() -> Iterator[dict[str, Executor]]:
 def observe(executors: dict[str, Executor], spec: str, bug: str, level: Level) -> str:
     if spec not in executors:
         executors[spec] = Executor(open_target(spec))
-    history = executors[spec].run(load_case(corpus.find(bug)).at_level(level))
+    history = executors[spec].run(load_case(corpus.find(bug)).at_level(level), fresh=True)
     assert not history.server_died
     assert not any(isinstance(record.outcome, Overran | Blocked) for record in history.records)
     if check(history):

@@ -40,14 +40,15 @@ def _opened() -> Iterator[dict[str, FamilyTarget]]:
 @pytest.fixture
 def target(
     request: pytest.FixtureRequest, _servers_of_markers: None, _opened: dict[str, FamilyTarget]
-) -> FamilyTarget:
+) -> Iterator[FamilyTarget]:
     spec: str = request.param
     if spec not in _opened:
         target = open_target(spec)
         assert isinstance(target, FamilyTarget)
         _opened[spec] = target
     _opened[spec].rebuild(SETUP)
-    return _opened[spec]
+    yield _opened[spec]
+    _opened[spec].close_sessions()
 
 
 def _reply(session: Session) -> Reply:
@@ -94,7 +95,6 @@ def test_warnings_come_with_the_reply_and_stay_for_the_case_to_ask(target: Famil
     asked = _run(session, "SHOW WARNINGS").outcome
     assert isinstance(asked, Rows)
     assert [str(row[1]) for row in asked.rows] == ["1292"]
-    session.close()
 
 
 @_on(*INNODB, "seekdb")
@@ -104,14 +104,12 @@ def test_an_error_leaves_its_diagnostics_to_the_case(target: FamilyTarget) -> No
     asked = _run(session, "SHOW WARNINGS").outcome
     assert isinstance(asked, Rows)
     assert [str(row[1]) for row in asked.rows] == ["1062"]
-    session.close()
 
 
 @_on(*INNODB, "seekdb")
 def test_an_update_tells_matched_and_changed_rows_apart(target: FamilyTarget) -> None:
     session = target.open_session()
     assert _run(session, "UPDATE t SET c = 1").outcome == Affected(count=2, matched=3)
-    session.close()
 
 
 @_on(*INNODB)
@@ -122,7 +120,6 @@ def test_a_failing_ddl_statement_has_committed_the_transaction(target: FamilyTar
     assert (failure.kind, failure.undone) == (ErrorKind.OBJECT_EXISTS, Undone.STATEMENT)
     assert session.transaction is TransactionState.NONE
     assert (1, 1, 7) in target.state(["t"])["t"]
-    session.close()
 
 
 @_on(*INNODB)
@@ -135,8 +132,6 @@ def test_a_lock_time_out_undoes_the_statement_only(target: FamilyTarget) -> None
     assert waiter.transaction is TransactionState.OPEN
     _run(waiter, "COMMIT")
     assert (2, 2, 6) in target.state(["t"])["t"]
-    holder.close()
-    waiter.close()
 
 
 @_on("mariadb@10.11")
@@ -150,8 +145,6 @@ def test_a_record_changed_since_the_snapshot_undoes_the_transaction(target: Fami
     assert failure.undone is Undone.TRANSACTION
     assert reader.transaction is TransactionState.NONE
     assert (2, 2, 2) in target.state(["t"])["t"]
-    reader.close()
-    writer.close()
 
 
 GAP = "SELECT * FROM t WHERE a BETWEEN 3 AND 4 FOR UPDATE"
@@ -176,8 +169,6 @@ def test_the_watch_names_who_holds_what_is_waited_for(target: FamilyTarget, what
     _run(holder, "ROLLBACK")
     assert _waits(target, waiter) == {}
     _reply(waiter)
-    holder.close()
-    waiter.close()
 
 
 ABOVE_INNODB = {
@@ -203,8 +194,6 @@ def test_waits_above_innodb_are_seen(target: FamilyTarget, what: str) -> None:
     assert _waits(target, waiter) == {}
     assert not isinstance(_reply(waiter).outcome, Failed)
     target.clean(holder, thorough=True)
-    holder.close()
-    waiter.close()
 
 
 @_on("mysql@9.7")
@@ -218,8 +207,6 @@ def test_who_queues_behind_a_waiting_ddl_statement_waits_for_it(target: FamilyTa
     _run(reader, "COMMIT")
     _reply(alterer)
     _reply(late)
-    for session in (reader, alterer, late):
-        session.close()
 
 
 @_on(*INNODB)
@@ -228,7 +215,7 @@ def test_poll_does_not_wait_for_the_rest_of_a_result_that_came_in_part(target: F
     target.rebuild([*SETUP, f"INSERT INTO t VALUES {numbers}"])
     holder, reader = target.open_session(), target.open_session()
     _run(holder, "BEGIN", "UPDATE t SET c = 1 WHERE a = 2999")
-    reader.launch("SELECT a, REPEAT('x', 100) FROM t LOCK IN SHARE MODE")
+    reader.launch("SELECT c, REPEAT('x', 100) FROM t LOCK IN SHARE MODE")
     assert select.select([reader], [], [], GUARD_S)[0], "nothing came"  # the rows before the locked one
     assert _blockers(target, reader) == {holder}
     assert reader.poll() is None
@@ -236,8 +223,6 @@ def test_poll_does_not_wait_for_the_rest_of_a_result_that_came_in_part(target: F
     outcome = _reply(reader).outcome
     assert isinstance(outcome, Rows)
     assert len(outcome.rows) == 2903
-    holder.close()
-    reader.close()
 
 
 @_on("mariadb@10.11")
@@ -249,7 +234,6 @@ def test_several_results_of_a_procedure_count_as_their_first_rows(target: Family
     assert outcome.rows == ((1,),)
     target.rebuild(SETUP)
     assert _fail(session, "CALL p()").kind is ErrorKind.NO_SUCH_OBJECT
-    session.close()
 
 
 @_on(*INNODB)
@@ -267,7 +251,6 @@ def test_cleaning_ends_what_rollback_does_not(target: FamilyTarget) -> None:
     level, charset, database = answer.outcome.rows[0]
     assert (level, charset) == ("REPEATABLE-READ", "utf8mb4")
     assert str(database).startswith("acidtest_")
-    session.close()
 
 
 @_on("mariadb@10.11")
@@ -277,8 +260,6 @@ def test_cleaning_stops_a_statement_that_still_waits(target: FamilyTarget) -> No
     waiter.launch("UPDATE t SET c = 6 WHERE a = 1")
     target.clean(waiter, thorough=False)
     assert _run(waiter, "SELECT 1").outcome == Rows(("1",), ((1,),))
-    holder.close()
-    waiter.close()
 
 
 @_on("mariadb@10.11")
@@ -291,9 +272,8 @@ def test_a_database_that_lost_its_mark_is_not_dropped(target: FamilyTarget) -> N
     _run(session, f"DROP TABLE {MARKER_TABLE}")
     second.close()
     observer = target.open_session()
-    assert not isinstance(_run(observer, f"USE {database}").outcome, Failed)
-    _run(observer, f"DROP DATABASE {database}")
-    observer.close()
+    assert not isinstance(_run(observer, f"USE {database!s}").outcome, Failed)
+    _run(observer, f"DROP DATABASE {database!s}")
 
 
 @_on("mariadb@10.11")
@@ -310,7 +290,24 @@ def test_a_wrong_password_is_one_sentence_that_does_not_repeat_it(target: Family
         MariaDBTarget(wrong, "mariadb://acid@somewhere/")
     assert "s3cret" not in str(caught.value)
     _run(session, "DROP USER 'acid'")
-    session.close()
+
+
+@pytest.mark.parametrize(
+    ("spec", "make"),
+    [
+        pytest.param("mariadb@10.11", MariaDBTarget, marks=pytest.mark.live("mariadb@10.11")),
+        pytest.param("mysql@5.6", MySQLTarget, marks=pytest.mark.live("mysql@5.6")),
+    ],
+)
+def test_a_port_with_a_password_works_like_a_socket(spec: str, make: type[FamilyTarget]) -> None:
+    with servers.start(spec) as server:
+        assert server.tcp_endpoint is not None
+        with make(server.tcp_endpoint, spec) as target:
+            target.rebuild(SETUP)
+            session = target.open_session()
+            numbers = ", ".join(f"({number}, 0, 0)" for number in range(100, 30_000))
+            assert _run(session, f"INSERT INTO t VALUES {numbers}").outcome == Affected(29_900)
+            assert len(target.state(["t"])["t"]) == 29_903
 
 
 def test_nobody_listening_is_one_sentence() -> None:

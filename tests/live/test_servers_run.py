@@ -220,6 +220,22 @@ def test_nothing_survives_when_acidtest_is_killed(spec: str) -> None:
     assert not Path(folder).exists()
 
 
+@pytest.mark.live("postgres@18")
+def test_interrupt_while_waiting_leaves_no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    spawned = []
+
+    def interrupted(self: RunningServer) -> bool:
+        spawned.append((self.pid, self.place.folder))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(RunningServer, "_wait_until_ready", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        servers.start("postgres@18")
+    ((pid, folder),) = spawned
+    assert not Path(f"/proc/{pid}").exists()
+    assert not folder.exists()
+
+
 @postgres
 def test_server_in_use_is_not_removed(server: RunningServer) -> None:
     with pytest.raises(UsageError, match="is running; stop it first"):

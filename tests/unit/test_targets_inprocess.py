@@ -211,16 +211,32 @@ def test_a_duckdb_commit_that_conflicts_loses_the_transaction() -> None:
         assert other.transaction is TransactionState.NONE
 
 
-def test_a_duckdb_error_does_not_fix_the_snapshot_of_a_transaction_that_has_not_read() -> None:
+def test_a_duckdb_transaction_takes_its_snapshot_when_it_first_reads_and_not_at_begin() -> None:
     pytest.importorskip("duckdb")
     with DuckDBTarget(None, "mine") as target:
         target.rebuild(["CREATE TABLE t (id INT)"])
         one, other = target.open_session(), target.open_session()
         run(one, "BEGIN")
+        run(one, "SELECT 1")  # what the session itself asks after an error
         run(other, "INSERT INTO t VALUES (1)")
-        outcome = run(one, "SELECT * FROM t")
-        assert isinstance(outcome, Rows)
-        assert outcome.rows == ((1,),)
+        assert run(one, "SELECT * FROM t") == Rows(("id",), ((1,),))
+        run(other, "INSERT INTO t VALUES (2)")
+        assert run(one, "SELECT * FROM t") == Rows(("id",), ((1,),))
+
+
+def test_a_damaged_duckdb_file_is_an_outcome_and_can_be_replaced(tmp_path: Path) -> None:
+    pytest.importorskip("duckdb")
+    path = tmp_path / "bad.db"
+    with DuckDBTarget(path, "mine") as target:
+        target.rebuild(["CREATE TABLE t AS SELECT range AS id FROM range(100000)", "CHECKPOINT"])
+        session = target.open_session()
+        with path.open("r+b") as file:
+            file.truncate(4096)
+        for sql in ("CHECKPOINT", "INSERT INTO t SELECT * FROM t", "CHECKPOINT", "SELECT count(*) FROM t"):
+            assert run(session, sql) is not None
+        assert target.restart()
+        assert target.is_alive()
+        assert target.schema().tables == ()
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,7 @@
 """Runs case after case on one target with the same sessions, and leaves them clean."""
 
 import selectors
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Self
 
 from acidtest.errors import TargetFailedError
@@ -29,6 +29,7 @@ class Executor:
         self.inquiry: Inquiry | None = None
         """How much was asked, for those who measure; None while not connected, or if nothing ever waits."""
         self._connected = False
+        self._settings: Mapping[str, str] = {}
 
     def run(self, case: Case, fresh: bool = False) -> History:
         """Run a case and tell what happened. `fresh` builds the tables anew even where refilling would do.
@@ -66,6 +67,8 @@ class Executor:
             events=tuple(log.events),
             records=tuple(log.records[step.index] for step in case.steps),
             final=final,
+            dbms=self.target.dbms,
+            settings=self._settings,
         )
 
     def close(self) -> None:
@@ -88,6 +91,7 @@ class Executor:
         if not self.target.is_alive() and not self.target.restart():
             raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
         self._ground.forget()
+        self._settings = self.target.settings()
         watch = self.target.watch()
         if watch is not None:
             self.inquiry = Inquiry(watch)

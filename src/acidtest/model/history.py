@@ -1,7 +1,7 @@
 """The observed run of a case: its events in order, each statement's record, and the final state."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from acidtest.model.case import Case
@@ -65,6 +65,9 @@ class History:
     events: tuple[Event, ...]
     records: tuple[Record, ...]
     final: State | None
+    dbms: str = ""
+    settings: Mapping[str, str] = field(default_factory=dict)
+    """What of the server's settings decides its promises, by name."""
 
     @property
     def observed_order(self) -> tuple[int, ...]:

@@ -26,6 +26,7 @@ from acidtest.model import (
     Record,
 )
 from acidtest.sql import StatementKind, kind_of
+from acidtest.sql.split import rules_for
 
 COMMENT_COLUMN_MAX = 64
 """Results stand in one column, as in a bug report that someone aligned by hand, but not farther right."""
@@ -38,10 +39,11 @@ def print_history(history: History, unmet: Iterable[Unmet] = ()) -> str:
     """The case's front and set-up, its statements in observed order, and the final state."""
     unmet = tuple(unmet)
     case = history.case
+    rules = rules_for([history.dbms])
     lines = [
         *front_lines(_as_run(history)),
         f"-- Observed on {history.target}, server version {printable(history.version)}",
-        *(["-- setup", *(terminated(statement.sql) for statement in case.setup)] if case.setup else []),
+        *(["-- setup", *(terminated(statement.sql, rules) for statement in case.setup)] if case.setup else []),
         "-- schedule",
         *_Schedule(history, {one.step: one for one in unmet if one.step is not None}).lines(),
         "-- final",
@@ -62,6 +64,7 @@ class _Schedule:
     def __init__(self, history: History, unmet: Mapping[int, Unmet]) -> None:
         self._history = history
         self._unmet = unmet
+        self._rules = rules_for([history.dbms])
         self._lines: list[str] = []
         lengths = [len(self._line(record)) for record in history.records if "\n" not in record.sql]
         self._column = max((length for length in lengths if length <= COMMENT_COLUMN_MAX), default=0)
@@ -105,9 +108,8 @@ class _Schedule:
         self._lines.append(self._line(record))
         self._last = record.step
 
-    @staticmethod
-    def _line(record: Record) -> str:
-        return f"/* {record.session} */ {terminated(record.sql)}"
+    def _line(self, record: Record) -> str:
+        return f"/* {record.session} */ {terminated(record.sql, self._rules)}"
 
     def _completed(self, record: Record) -> None:
         outcome = record.outcome

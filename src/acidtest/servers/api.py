@@ -2,7 +2,14 @@
 
 from acidtest.errors import UsageError
 from acidtest.servers import store
-from acidtest.servers.base import Installation, InstallFailedError, Progress, Release, no_progress
+from acidtest.servers.base import (
+    Installation,
+    InstallFailedError,
+    Progress,
+    Release,
+    ReleaseGoneError,
+    no_progress,
+)
 from acidtest.servers.cache import locked
 from acidtest.servers.flavours import FLAVOURS
 from acidtest.servers.running import RunningServer
@@ -50,19 +57,26 @@ def install(wish: str, progress: Progress = no_progress) -> Installation:
     spec = parse_spec(wish)
     if spec.version and (found := find_installed(spec)):
         return found
-    release = _choose(spec)
+    _choose(spec)
     with locked(f"install-{spec.dbms}"):
         for one in store.stored():
             if spec.accepts(one.dbms, one.version):
                 return one
         store.sweep(spec.dbms)
-        source = next(source for source in SOURCES if source.name == release.source)
-        made = store.install(release, source, progress)
+        try:
+            made = _install(_choose(spec), progress)
+        except ReleaseGoneError:  # we knew an old list; by now the source has renewed it
+            made = _install(_choose(spec), progress)
     if not spec.accepts(made.dbms, made.version):
         raise InstallFailedError(
-            f"{spec} cannot be had any more: {release.source} now has {made.version}, which was installed"
+            f"{spec} cannot be had: {made.source} gave {made.version}, which was installed"
         )
     return made
+
+
+def _install(release: Release, progress: Progress) -> Installation:
+    source = next(source for source in SOURCES if source.name == release.source)
+    return store.install(release, source, progress)
 
 
 def remove(wish: str) -> Installation:

@@ -22,6 +22,10 @@ class InstallFailedError(TargetFailedError):
     """A release could not be had: nothing of it was kept, and trying again is safe."""
 
 
+class ReleaseGoneError(InstallFailedError):
+    """The source no longer has this release; it has renewed its list of releases meanwhile."""
+
+
 class ServerFailedError(TargetFailedError):
     """A server did not start; the sentence ends with the last lines of its log."""
 

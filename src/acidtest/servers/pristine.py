@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from acidtest.errors import UsageError
 from acidtest.servers.base import Flavour, Installation, Launch, Place, ServerFailedError
 from acidtest.servers.cache import explained, locked
 from acidtest.servers.logs import last_words, new_log
@@ -18,11 +19,15 @@ from acidtest.servers.store import IN_USE
 def fill(installation: Installation, flavour: Flavour, place: Place) -> str:
     """Put a fresh data directory into the place; returns the password of its loopback account."""
     pristine = _pristine(installation, flavour)
-    with explained():
+    try:
         # times and owners of the pristine files do not matter
         shutil.copytree(pristine / "data", place.data, symlinks=True, copy_function=shutil.copy)
         hand_over(place.data, place.owner)
         return (pristine / "password").read_text()
+    except OSError as error:
+        reason = error.strerror or str(error)
+        remedy = "free it up or set TMPDIR to another folder"
+        raise UsageError(f"cannot fill the server's directory {place.folder}: {reason}; {remedy}") from error
 
 
 def hand_over(folder: Path, owner: int | None) -> None:

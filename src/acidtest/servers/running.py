@@ -47,17 +47,17 @@ class RunningServer:
         if port is not None and not _is_free(port):
             raise UsageError(f"port {port} is in use; choose another one, or leave it out to get a free one")
         place, lock = make_place(flavour.refuses_root)
-        holds = [lock]
+        server = cls(Launch(installation, place, 0, ""), _NOT_STARTED, Path())
+        server._holds = [lock]
         try:
             password = fill(installation, flavour, place)
-            holds.append(hold_in_use(installation))
-            launch = Launch(reachable(installation, place), place, 0, password)
-            server = cls(launch, _NOT_STARTED, new_log(installation.spec))
-            server._holds = holds
+            server._holds.append(hold_in_use(installation))
+            server._launch = Launch(reachable(installation, place), place, 0, password)
+            server.log = new_log(installation.spec)
             server._serve(port, detached)
-        except BaseException:
-            remove_place(place)
-            _close_all(holds)
+        except BaseException:  # Ctrl-C while we wait, too
+            server.kill()
+            server.stop()
             raise
         if not detached:
             _LIVE.add(server)

@@ -35,7 +35,7 @@ class Patience(StrEnum):
     SKIP = "skip locked"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, eq=False)
 class Shape:
     """A statement on rows. `target` is the table that is written; `reads` all tables that are named."""
 

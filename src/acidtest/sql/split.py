@@ -98,13 +98,14 @@ RULES = {
     "postgres": STANDARD,
     "sqlite": STANDARD,
     "duckdb": STANDARD,
+    "simulated": MYSQL,
 }
 """The rules of each DBMS that a case file may name."""
 
 
 def rules_for(dbms: Iterable[str]) -> Rules:
     """The rules for text meant for these DBMSs: MYSQL if there are any and all are of that family."""
-    named = [RULES[name] for name in dbms]
+    named = [RULES.get(name, STANDARD) for name in dbms]
     return MYSQL if named and all(rules is MYSQL for rules in named) else STANDARD
 
 

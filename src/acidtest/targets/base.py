@@ -129,6 +129,10 @@ class Target(ABC):
         ours to restart. Sessions have to be opened anew."""
         return False
 
+    def settings(self) -> Mapping[str, str]:
+        """Settings of the server that decide what it promises, by name."""
+        return {}
+
     def log_tail(self) -> str:
         """The last lines of the server's log, where acidtest can read it."""
         return ""

@@ -145,10 +145,6 @@ class PostgresSession(Session):
         elif isinstance(outcome, Failed):
             extent = undone(before, self.transaction)
             outcome = Failed(outcome.kind, outcome.code, outcome.message, extent)
-        elif self._statement is StatementKind.COMMIT and before is TransactionState.FAILED:
-            # PostgreSQL answers with the tag ROLLBACK and no error; that is no commit, so it is told as one.
-            message = "COMMIT of a transaction that had failed; the server answered ROLLBACK"
-            outcome = Failed(ErrorKind.TRANSACTION_STATE, IN_FAILED_TRANSACTION, message, Undone.TRANSACTION)
         return Reply(outcome, self.transaction, tuple(self._warnings))
 
     def _outcome(self, result: pq.abc.PGresult) -> _Outcome:

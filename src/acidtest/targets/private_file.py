@@ -39,8 +39,8 @@ class PrivateFile:
 
     def release(self) -> None:
         """Let go of the path; the database itself stays unless it was temporary."""
-        self._lock.release()
         self._beside("-acidtest-lock").unlink(missing_ok=True)
+        self._lock.release()
         if self._folder:
             self._folder.cleanup()
 

@@ -8,6 +8,7 @@
 -- level: REPEATABLE READ
 -- tx1 sets every row to 10 and still reads the old value of the row that tx2 had set to 10 meanwhile.
 -- InnoDB and TiDB skip the write because it changes nothing, so the row stays the other transaction's.
+-- MySQL 8.0.12 does so with its binary log on, and not with --skip-log-bin.
 -- Reported at REPEATABLE READ (Troc, listing 2, for MariaDB 5.5 to 10.7 and every TiDB). A server with
 -- innodb_snapshot_isolation=ON refuses tx1's update instead (error 1020), which is right as well.
 -- setup

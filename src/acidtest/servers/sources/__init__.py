@@ -2,9 +2,10 @@
 
 from acidtest.servers.base import Source
 from acidtest.servers.sources.debian import Debian
+from acidtest.servers.sources.maven import Maven
 from acidtest.servers.sources.npm import Npm
 from acidtest.servers.sources.pypi import PyPi
 
-SOURCES: tuple[Source, ...] = (PyPi(), Debian(), Npm())
+SOURCES: tuple[Source, ...] = (PyPi(), Debian(), Npm(), Maven())
 
 __all__ = ["SOURCES"]

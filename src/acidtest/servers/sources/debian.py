@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
+from acidtest.servers.base import InstallFailedError, Progress, Release, ReleaseGoneError, Unpacked
 from acidtest.servers.cache import cache_folder, cache_root, explained, locked
 from acidtest.servers.sources.apt import PrivateApt, unpack
 from acidtest.servers.sources.apt_sources import debian_mirrors
@@ -36,6 +36,9 @@ OFFERS = (
     Offer("mysql", "9.7", "sid", "mysql-server-core", "mysql-client-core", 50_000_000),
 )
 
+LIBRARY_SUITE = "bookworm"
+"""For single libraries that run with the machine's own C library: old enough for most machines."""
+
 
 class Debian:
     """The suites of Debian, through the mirrors that the machine's own apt trusts."""
@@ -50,9 +53,15 @@ class Debian:
 
     def refresh(self, progress: Progress) -> None:
         suites = sorted({offer.suite for offer in OFFERS})
-        for number, suite in enumerate(suites):
-            progress(f"reading the index of Debian {suite}", number, len(suites))
-            self._updated(suite)
+        failures = []
+        for position, suite in enumerate(suites):
+            progress(f"reading the index of Debian {suite}", position, len(suites))
+            try:
+                self._updated(suite)
+            except InstallFailedError as failure:  # a mirror need not carry every suite
+                failures.append(str(failure))
+        if failures:
+            raise InstallFailedError("; ".join(failures))
 
     def fetch(self, release: Release, folder: Path, progress: Progress) -> Unpacked:
         offer = next(o for o in OFFERS if (o.suite, o.server) == (release.origin, release.package))
@@ -75,6 +84,14 @@ class Debian:
             progress("unpacking", position, len(archives))
             unpack([archive], folder)
         return _layout(folder)
+
+    def fetch_library(self, package: str, folder: Path, progress: Progress) -> list[str]:
+        """Unpack a single library for a server from elsewhere; its folders, relative to the folder above."""
+        progress(f"fetching {package} from Debian {LIBRARY_SUITE}", 0, None)
+        folder.mkdir()
+        with locked(f"apt-{LIBRARY_SUITE}"):
+            unpack(self._updated(LIBRARY_SUITE).download([package], folder, lambda: None), folder)
+        return [str(path.relative_to(folder.parent)) for path in folder.rglob("*-linux-gnu") if path.is_dir()]
 
     def _updated(self, suite: str) -> PrivateApt:
         mirrors = debian_mirrors(self._etc)
@@ -108,7 +125,7 @@ class Debian:
             if version == wanted or version.startswith(f"{wanted}."):
                 return number
         has = ", ".join(upstream_version(number) for number in numbers)
-        raise InstallFailedError(f"Debian {offer.suite} has no {offer.dbms} {wanted} any more; it has: {has}")
+        raise ReleaseGoneError(f"Debian {offer.suite} has no {offer.dbms} {wanted} any more; it has: {has}")
 
 
 def upstream_version(number: str) -> str:
@@ -123,7 +140,9 @@ def _index_file(suite: str) -> Path:
 
 def _layout(folder: Path) -> Unpacked:
     """Where the loader and the libraries of the unpacked suite are; newer suites have both below usr."""
-    loaders = [file for file in folder.rglob("ld-linux-*.so.*") if file.is_file() and not file.is_symlink()]
+    # the loader's name may be a link; that in lib64 leads out of the folder and is of no use
+    names = [file for file in folder.rglob("ld-linux-*.so.*") if file.parent.name != "lib64"]
+    loaders = [file for file in names if file.resolve().is_relative_to(folder.resolve()) and file.is_file()]
     if not loaders:
         raise InstallFailedError("the packages hold no dynamic loader, so the server cannot be run")
     triplet = loaders[0].parent.name

@@ -41,7 +41,7 @@ def _search(search_path: str) -> tuple[Installation, ...]:
 
 
 def _runs(program: Path) -> bool:
-    return program.is_file() and os.access(program, os.X_OK)
+    return os.path.isfile(program) and os.access(program, os.X_OK)
 
 
 def _installations(program: Path) -> Iterator[Installation]:

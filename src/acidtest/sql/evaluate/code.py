@@ -1,9 +1,10 @@
 """A compiled expression."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.types import SqlType
 
 JoinedRow = tuple[Any, ...]
@@ -49,11 +50,31 @@ def constant(type_: SqlType, value: Any, *, literal: bool = False) -> Code:
 
 
 def strict(type_: SqlType, operate: Callable[..., Any], *codes: Code, fails: bool = False) -> Code:
-    """Apply a function to operands; NULL if any of them is."""
+    """Apply a function to operands; NULL if any of them is. All operands are evaluated first, unless one is
+    a constant NULL."""
+    if any(code.constant and not code.fails and code.fn(()) is None for code in codes):
+        return constant(type_, None)
+    return _applied(type_, operate, codes, _strict_many, fails)
+
+
+def unsure_strict(type_: SqlType, operate: Callable[..., Any], *codes: Code, fails: bool = False) -> Code:
+    """The same where it is not known whether an error or a NULL comes first: an operand that fails beside one
+    that is NULL is `Unknown`."""
+    return _applied(type_, operate, codes, _unsure_many, fails)
+
+
+def _applied(
+    type_: SqlType,
+    operate: Callable[..., Any],
+    codes: Sequence[Code],
+    many: Callable[[Callable[..., Any], list[Fn]], Fn],
+    fails: bool,
+) -> Code:
     fns = [code.fn for code in codes]
     if len(fns) == 1:
         return codes[0].then(type_, operate, fails=fails)
-    fn = _strict_two(operate, fns[0], fns[1]) if len(fns) == 2 else _strict_many(operate, fns)
+    lazy = len(fns) == 2 and not any(code.fails for code in codes)
+    fn = _strict_two(operate, fns[0], fns[1]) if lazy else many(operate, fns)
     return Code(
         type_,
         fn,
@@ -69,6 +90,26 @@ def _strict_two(operate: Callable[..., Any], first: Fn, second: Fn) -> Fn:
             return None
         right = second(row)
         return None if right is None else operate(left, right)
+
+    return apply
+
+
+def _unsure_many(operate: Callable[..., Any], fns: list[Fn]) -> Fn:
+    def apply(row: JoinedRow) -> Any:
+        values: list[Any] = []
+        failure: EvaluationError | None = None
+        for fn in fns:
+            try:
+                values.append(fn(row))
+            except EvaluationError as error:
+                failure = failure or error
+        if None in values:
+            if failure is not None:
+                raise Unknown("an error beside a NULL that may hide it") from failure
+            return None
+        if failure is not None:
+            raise failure
+        return operate(*values)
 
     return apply
 

@@ -31,7 +31,7 @@ class Compiler:
         *,
         writes: bool = False,
         plans: "dict[str, Plan] | None" = None,
-        folds: bool = True,
+        doomed: list[EvaluationError] | None = None,
     ) -> None:
         self.dialect = dialect
         self.catalog = catalog
@@ -39,7 +39,8 @@ class Compiler:
         self.writes = writes
         self.plans = plans or {}  # common table expressions by name
         self.slots: dict[exp.Expression, Code] = {}  # aggregates and windows of this query, by tree
-        self.folds = folds
+        self.folds = True
+        self.doomed: list[EvaluationError] = [] if doomed is None else doomed
 
     def compile(self, node: exp.Expression) -> Code:
         """The code of an expression; raises `Unknown`, or `EvaluationError` if the DBMS refuses it unseen."""
@@ -68,20 +69,16 @@ class Compiler:
     def compare(self, left: Code, right: Code, test: Callable[[Any, Any], bool], *, ordering: bool) -> Code:
         """A comparison that is NULL if an operand is."""
         one, two = self.dialect.comparables(self, (left, right), ordering=ordering)
-        first, second = one.fn, two.fn
-
-        def compared(row: tuple[Any, ...]) -> bool | None:
-            a = first(row)
-            if a is None:
-                return None
-            b = second(row)
-            return None if b is None else test(a, b)
-
-        return self.dialect.logical(compared, one, two)
+        return self.dialect.logical(self.dialect.strict(one.type, test, one, two).fn, one, two)
 
     def equal(self, left: Code, right: Code) -> Code:
         """SQL's `=`."""
         return self.compare(left, right, _same, ordering=False)
+
+    def finish(self) -> None:
+        """Raise the error that the DBMS meets in a constant, once the whole statement has been understood."""
+        if self.doomed:
+            raise self.doomed[0]
 
     @contextmanager
     def dead_code(self, dead: bool) -> "Iterator[None]":
@@ -98,9 +95,9 @@ class Compiler:
             return code
         try:
             value = code.fn(())
-        except EvaluationError:
+        except EvaluationError as error:
             if self.dialect.folds_constants and self.folds:
-                raise
+                self.doomed.append(error)
             return code
         except Unknown:
             return code

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
-from acidtest.model import Column
-from acidtest.sql.evaluate.code import Code, Convert, Fn
+from acidtest.model import Column, ErrorKind
+from acidtest.sql.evaluate.code import Code, Convert, Fn, strict
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.types import INTEGER, SqlType
 
@@ -54,10 +54,16 @@ class Dialect(ABC):
     pairwise_between: ClassVar[bool] = True
     """`a BETWEEN b AND c` compares each pair by its own types."""
 
+    many_rows: ClassVar[ErrorKind] = ErrorKind.SYNTAX
+    """The kind of the error that a scalar subquery with several rows raises."""
+
     rank_type: ClassVar[SqlType] = INTEGER
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or Settings()
+
+    strict = staticmethod(strict)
+    """How an operator that is NULL for a NULL operand meets errors."""
 
     @abstractmethod
     def column_type(self, column: Column) -> SqlType:
@@ -79,6 +85,10 @@ class Dialect(ABC):
         """The operand of IN and the items of its list, before each pair is compared."""
         return list(codes)
 
+    def case_pair(self, compiler: "Compiler", subject: Code, value: Code) -> tuple[Code, Code]:  # noqa: ARG002
+        """The operand of a simple CASE and one of its values, before they are compared."""
+        return subject, value
+
     @abstractmethod
     def unify(self, compiler: "Compiler", codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         """The common type of the branches of a CASE or the sides of a UNION, and the branches in it."""
@@ -98,6 +108,13 @@ class Dialect(ABC):
     @abstractmethod
     def store(self, compiler: "Compiler", column: Column, code: Code) -> Fn:
         """The value that a column holds after the assignment, or an `EvaluationError`."""
+
+    def chosen(self, compiler: "Compiler", branches: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+        """The branches of a CASE or IF in their common type."""
+        return self.unify(compiler, branches)
+
+    def buffered(self, type_: SqlType) -> None:  # noqa: B027 - for overriding
+        """A column of a result that the DBMS may keep in a temporary table: raise what is not known of it."""
 
     def settled(self, compiler: "Compiler", code: Code) -> Code:  # noqa: ARG002 - for overriding
         """An expression of a select list, whose type nothing around it decides any more."""

@@ -237,7 +237,7 @@ def case(compiler: Compiler, node: exp.Case) -> Code:
     for arm in node.args["ifs"]:
         with compiler.dead_code(settled):
             test = compiler.compile(arm.this)
-            test = test if subject is None else compiler.equal(subject, test)
+            test = test if subject is None else compiler.equal(*compiler.dialect.case_pair(compiler, subject, test))
         never = _is_constantly(compiler, test, False) or (test.constant and not test.fails and test.fn(()) is None)
         with compiler.dead_code(settled or never):
             branches.append(compiler.compile(arm.args["true"]))
@@ -258,7 +258,9 @@ def if_function(compiler: Compiler, node: exp.If) -> Code:
 
 def choose(compiler: Compiler, conditions: Sequence[Code], branches: Sequence[Code]) -> Code:
     """The first branch whose condition is TRUE, or the last branch, in their common type."""
-    type_, unified = compiler.dialect.unify(compiler, branches)
+    # The last branch comes first where the first one decides (PostgreSQL's CASE).
+    type_, unified = compiler.dialect.chosen(compiler, [branches[-1], *branches[:-1]])
+    unified = [*unified[1:], unified[0]]
     tests = [compiler.truth(code) for code in conditions]
     arms = list(zip(tests, [code.fn for code in unified], strict=False))
     last = unified[-1].fn

@@ -6,7 +6,7 @@ from typing import Any
 
 from acidtest.model import Row
 from acidtest.sql.evaluate.code import JoinedRow
-from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.result import Block
 from acidtest.sql.evaluate.types import SqlType
 
@@ -38,10 +38,16 @@ class Plan:
 
     def exists(self, row: JoinedRow) -> bool:
         """Whether there is a row, whichever it is."""
-        return any(block.take for block in self.blocks(row[: self.base_width]))
+        return any(block.take for block in self._evaluated(row))
+
+    def _evaluated(self, row: JoinedRow) -> tuple[Block, ...]:
+        try:
+            return self.blocks(row[: self.base_width])
+        except EvaluationError as error:
+            raise Unknown("an error in a subquery that the plan may avoid") from error
 
     def _determined(self, row: JoinedRow) -> tuple[Row, ...]:
-        blocks = self.blocks(row[: self.base_width])
+        blocks = self._evaluated(row)
         if not all(block.determined for block in blocks):
             raise Unknown("a LIMIT in a subquery that cuts through ties")
         return tuple(found for block in blocks for found in block.rows[: block.take])

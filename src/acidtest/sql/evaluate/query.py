@@ -46,7 +46,7 @@ def compile_outermost(compiler: Compiler, node: exp.Expression) -> Plan:
 
 
 def _compile(node: exp.Expression, outer: Compiler, scope: Scope) -> Plan:
-    compiler = Compiler(outer.dialect, outer.catalog, scope, writes=outer.writes, plans=dict(outer.plans))
+    compiler = Compiler(outer.dialect, outer.catalog, scope, writes=outer.writes, plans=dict(outer.plans), doomed=outer.doomed)
     while isinstance(node, exp.Subquery) and not node.args.get("alias"):
         if any(node.args.get(key) for key in ("order", "limit", "offset", "joins", "with_")):
             raise Unknown("clauses after a query in parentheses")
@@ -110,6 +110,9 @@ class _Select:
         windows = self._windows()
         output = self._output()
         order = self._order(output)
+        if order or grouping or node.args.get("distinct"):
+            for code in output.codes:
+                compiler.dialect.buffered(code.type)
         blocks = self._execution(relation, where, grouping, having, windows, output, order)
         codes = output.codes
         return Plan(

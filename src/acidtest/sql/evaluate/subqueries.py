@@ -26,7 +26,7 @@ def scalar(compiler: Compiler, node: exp.Subquery) -> Code:
     def value(row: JoinedRow) -> Any:
         rows = plan.rows(row)
         if len(rows) > 1:
-            raise EvaluationError(ErrorKind.BAD_VALUE, "subquery returns more than 1 row")
+            raise EvaluationError(compiler.dialect.many_rows, "subquery returns more than 1 row")
         return rows[0][0] if rows else None
 
     return Code(compiler.dialect.derived(plan.types[0]), value, fails=True)

@@ -41,7 +41,10 @@ class Strength(StrEnum):
 class SqlType:
     """A static type. Fields that a family does not use keep their defaults.
 
-    `loose`: a decimal whose value may carry more digits than `scale` until it is sent or stored.
+    `scale` of a DOUBLE: it is printed with that many decimals; None prints all digits.
+    `loose`: a decimal whose value may carry more digits than `scale` until it is sent or stored; a text whose
+    value as a number is not the number that it spells.
+    `ragged`: a decimal that is printed with the decimals of the value, not of the type.
     `logical`: an integer that is the outcome of a condition. `padded`: CHAR(n).
     """
 
@@ -56,6 +59,7 @@ class SqlType:
     collation: Collation = BINARY
     strength: Strength = Strength.IGNORABLE
     loose: bool = False
+    ragged: bool = False
     logical: bool = False
 
     @property

@@ -163,6 +163,12 @@ class FamilyTarget(Target):
         if self._server is not None:
             self._server.stop()
 
+    def close_sessions(self) -> None:
+        """Close all sessions, and end what the server still does for them."""
+        for session in self._sessions.values():
+            session.close()
+        self._bury_sessions()
+
     # -- how
 
     def _begin(self) -> None:
@@ -247,9 +253,7 @@ class FamilyTarget(Target):
             del self._sessions[thread]
 
     def _leave(self) -> None:
-        for session in self._sessions.values():
-            session.close()
-        self._bury_sessions()
+        self.close_sessions()
         self.restore_server()
         self._private.drop()
 

@@ -6,7 +6,7 @@ read from whatever bytes have come. See docs/drivers.md for the measurements beh
 
 import select
 import socket
-from collections.abc import Iterator
+import ssl
 
 import pymysql
 from pymysql.constants import CLIENT, COMMAND
@@ -17,9 +17,12 @@ from acidtest.targets.mysql_family.replies import ConnectionLostError, ReplyRead
 
 ANSWER_LIMIT_S = 60.0
 """After this long without an answer to a question of our own, the server counts as hung."""
+CONNECT_LIMIT_S = 10.0
 
 _CHUNK = 1 << 14  # larger ones cost more to allocate than they save
 _PACKET_MAX = 0xFFFFFF
+_Login = tuple["pymysql.connections.Connection[pymysql.cursors.Cursor]", socket.socket]
+_NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _NOT_ALLOWED = {1044, 1045, 1698}
 
 
@@ -28,22 +31,20 @@ class Wire:
 
     def __init__(self, endpoint: Endpoint, label: str, database: str | None, multi: bool = False) -> None:
         self.label = label
-        self._connection = connect(endpoint, label, database, multi)
-        self._socket: socket.socket = self._connection._sock  # type: ignore[attr-defined]
+        self._connection, self._socket = _log_in(endpoint, label, database, multi)
         self._socket.setblocking(False)
         self._reader = ReplyReader()
         self.thread_id: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
-        self.server_version: str = self._connection.get_server_info()  # type: ignore[no-untyped-call]
 
     def send(self, command: int, argument: bytes = b"") -> None:
         """Write a command. Waits only for the socket's buffer: a server reads a command before it works."""
         self._reader = ReplyReader()
-        unsent = memoryview(b"".join(_packets(bytes((command,)) + argument)))
+        unsent = _in_packets(bytes((command,)) + argument)
         try:
             while unsent:
                 try:
                     unsent = unsent[self._socket.send(unsent) :]
-                except BlockingIOError:
+                except _NOT_NOW:
                     self._await(select.POLLOUT)
         except OSError as error:
             raise ConnectionLostError(str(error)) from error
@@ -57,7 +58,7 @@ class Wire:
         while True:
             try:
                 data = self._socket.recv(_CHUNK)
-            except BlockingIOError:
+            except _NOT_NOW:
                 return None
             except OSError as error:
                 raise ConnectionLostError(str(error)) from error
@@ -96,32 +97,60 @@ class Wire:
             raise TargetFailedError(f"{self.label} gave no answer within {ANSWER_LIMIT_S:.0f} s; is it hung?")
 
 
-def connect(
-    endpoint: Endpoint, label: str, database: str | None, multi: bool
-) -> "pymysql.connections.Connection[pymysql.cursors.Cursor]":
-    """Log in; failures in one sentence, without the password."""
+def _log_in(
+    endpoint: Endpoint, label: str, database: str | None, multi: bool, encrypted: bool = False
+) -> _Login:
+    """A connection with its socket; failures in one sentence, without the password.
+
+    In clear where that can be, because it is faster; a password that the server has not seen for a while
+    (caching_sha2_password over TCP) has to travel encrypted once.
+    """
     place = endpoint.socket or f"{endpoint.host}:{endpoint.port}"
+    connection = pymysql.connect(
+        host=endpoint.host,
+        port=endpoint.port,
+        user=endpoint.user,
+        password=endpoint.password,
+        database=database,
+        charset="utf8mb4",
+        autocommit=True,
+        ssl_disabled=not encrypted,
+        read_timeout=ANSWER_LIMIT_S,
+        client_flag=CLIENT.MULTI_STATEMENTS if multi else 0,
+        defer_connect=True,
+    )
+    # Over a unix socket a password may travel as it is; PyMySQL knows that only of sockets it opened itself.
+    connection._secure = endpoint.socket is not None  # type: ignore[attr-defined]
     try:
-        return pymysql.connect(
-            unix_socket=endpoint.socket,
-            host=endpoint.host,
-            port=endpoint.port,
-            user=endpoint.user,
-            password=endpoint.password,
-            database=database,
-            charset="utf8mb4",
-            autocommit=True,
-            ssl_disabled=True,
-            read_timeout=ANSWER_LIMIT_S,
-            client_flag=CLIENT.MULTI_STATEMENTS if multi else 0,
-        )
-    except RuntimeError as error:  # PyMySQL's way to say that the login needs the package `cryptography`
+        connection.connect(_dial(endpoint))
+    except OSError as error:
+        raise TargetFailedError(f"cannot reach {label} at {place}: {error}; is it running there?") from error
+    except RuntimeError as error:  # PyMySQL's way to say that this login must not be in clear
+        if not encrypted:
+            return _log_in(endpoint, label, database, multi, encrypted=True)
         raise UsageError(
-            f"{label} at {place}: the login of {endpoint.user!r} needs encryption ({error}); "
+            f"{label} at {place} takes the password of {endpoint.user!r} only encrypted, and offers no TLS; "
             "use a unix socket, or install the package cryptography"
         ) from error
     except pymysql.Error as error:
         raise _refusal(label, place, endpoint.user, error) from error
+    return connection, connection._sock  # type: ignore[attr-defined]
+
+
+def _dial(endpoint: Endpoint) -> socket.socket:
+    """A connected socket, ours to close if that fails: PyMySQL would leave it open."""
+    if endpoint.socket is None:
+        dialled = socket.create_connection((endpoint.host, endpoint.port), CONNECT_LIMIT_S)
+        dialled.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return dialled
+    dialled = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    try:
+        dialled.settimeout(CONNECT_LIMIT_S)
+        dialled.connect(endpoint.socket)
+    except OSError:
+        dialled.close()
+        raise
+    return dialled
 
 
 def _refusal(label: str, place: str, user: str, error: pymysql.Error) -> UsageError | TargetFailedError:
@@ -134,13 +163,10 @@ def _refusal(label: str, place: str, user: str, error: pymysql.Error) -> UsageEr
     return TargetFailedError(f"cannot reach {label} at {place}: {text}; is the server running there?")
 
 
-def _packets(payload: bytes) -> Iterator[bytes]:
+def _in_packets(payload: bytes) -> memoryview:
     """The payload in packets with their headers; a full packet says that another one follows."""
-    number = 0
-    while True:
-        part, payload = payload[:_PACKET_MAX], payload[_PACKET_MAX:]
-        yield len(part).to_bytes(3, "little") + bytes((number & 0xFF,))
-        yield part
-        if len(part) < _PACKET_MAX:
-            return
-        number += 1
+    packets = []
+    for number, at in enumerate(range(0, len(payload) + 1, _PACKET_MAX)):
+        part = payload[at : at + _PACKET_MAX]
+        packets += [len(part).to_bytes(3, "little"), bytes((number & 0xFF,)), part]
+    return memoryview(b"".join(packets))

@@ -16,7 +16,7 @@ from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.mysql import values
 from acidtest.sql.evaluate.mysql.types import as_decimal, as_double
 from acidtest.sql.evaluate.summing import sum_doubles
-from acidtest.sql.evaluate.types import DOUBLE, INTEGER, UNSIGNED, Family, decimal
+from acidtest.sql.evaluate.types import INTEGER, UNSIGNED, Family, decimal
 
 _MASK = (1 << 64) - 1
 
@@ -41,7 +41,7 @@ def _numeric(compiler: Compiler, code: Code) -> Code:
 def _sum(compiler: Compiler, code: Code) -> Aggregate:
     number = _numeric(compiler, code)
     if number.type.family is Family.DOUBLE:
-        return Aggregate(DOUBLE, number.fn, lambda found: sum_doubles(found) if found else None)
+        return Aggregate(number.type, number.fn, lambda found: sum_doubles(found) if found else None)
     type_ = decimal(number.type.scale, loose=number.type.loose)
     return Aggregate(type_, number.fn, lambda found: _total(found) if found else None)
 
@@ -52,9 +52,11 @@ def _total(found: list[Decimal]) -> Decimal:
 
 def _average(compiler: Compiler, code: Code) -> Aggregate:
     number = _numeric(compiler, code)
-    if number.type.family is Family.DOUBLE:
-        return Aggregate(DOUBLE, number.fn, lambda found: sum_doubles(found) / len(found) if found else None)
     increment = compiler.dialect.settings.division_digits
+    if number.type.family is Family.DOUBLE:
+        scale = number.type.scale
+        type_ = number.type.but(scale=None if scale is None else scale + increment)
+        return Aggregate(type_, number.fn, lambda found: sum_doubles(found) / len(found) if found else None)
     type_ = decimal((number.type.scale or 0) + increment, loose=True)
 
     def finish(found: list[Decimal]) -> Decimal | None:

@@ -9,16 +9,18 @@ from typing import Any
 from sqlglot import exp
 
 from acidtest.model import ErrorKind
-from acidtest.sql.evaluate.code import Code, strict
+from acidtest.sql.evaluate.code import Code
+from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.mysql import values
-from acidtest.sql.evaluate.mysql.types import as_decimal, as_double, text_type
+from acidtest.sql.evaluate.mysql.types import as_decimal, as_double, common_scale, text_type
 from acidtest.sql.evaluate.types import DOUBLE, INTEGER, LOGICAL, UNSIGNED, Family, SqlType, decimal
 
 _MASK = (1 << 64) - 1
 _MAX_SCALE = 30
+_NOT_FIXED = 31  # as many decimals mean: all of them
 _INEXACT = {Family.DOUBLE, Family.TEXT}
 
 
@@ -41,7 +43,7 @@ def integer_type(compiler: Compiler, value: int) -> SqlType:
         return decimal(0)
     if value >= 1 << 63:
         return UNSIGNED
-    narrow = getattr(compiler.dialect, "narrow_literals", False) and abs(value) < 1 << 31
+    narrow = getattr(compiler.dialect, "narrow_literals", False) and abs(value) < 10**9
     return INTEGER.but(bits=32 if narrow else 64)
 
 
@@ -69,10 +71,17 @@ def checked(type_: SqlType, operate: Callable[[int, int], int]) -> Callable[[int
 
 def _operands(compiler: Compiler, node: exp.Binary) -> tuple[Code, Code, set[Family]]:
     left, right = compiler.compile(node.this), compiler.compile(node.expression)
-    families = {left.type.family, right.type.family} - {Family.NULL}
+    families = {left.type.family, right.type.family}
+    if Family.NULL in families:
+        families = {Family.DOUBLE}  # arithmetic with a bare NULL is inexact
     if families & {Family.DATE, Family.DATETIME, Family.TIME}:
         raise Unknown("arithmetic on dates")
     return left, right, families
+
+
+def _double_type(left: Code, right: Code, more: int = 0) -> SqlType:
+    scale = common_scale((left.type, right.type))
+    return DOUBLE.but(scale=None if scale is None or scale + more >= _NOT_FIXED else scale + more)
 
 
 def _finite(value: float) -> float:
@@ -104,7 +113,8 @@ def _linear(
         left, right, families = _operands(compiler, node)
         if families & _INEXACT:
             one, two = as_double(compiler, left), as_double(compiler, right)
-            return strict(DOUBLE, _double_operation(operate), one, two, fails=True)
+            type_ = _double_type(one, two)
+            return strict(type_, _double_operation(operate), one, two, fails=True)
         if Family.DECIMAL in families:
             scale = scale_of(left.type.scale or 0, right.type.scale or 0)
             if scale > _MAX_SCALE:
@@ -136,9 +146,9 @@ def division(compiler: Compiler, node: exp.Div) -> Code:
         def divide_doubles(a: float, b: float) -> float | None:
             return _by_zero(compiler) if b == 0 else _finite(a / b)
 
-        return strict(
-            DOUBLE, divide_doubles, as_double(compiler, left), as_double(compiler, right), fails=True
-        )
+        one, two = as_double(compiler, left), as_double(compiler, right)
+        type_ = _double_type(one, two, compiler.dialect.settings.division_digits)
+        return strict(type_, divide_doubles, one, two, fails=True)
     increment = compiler.dialect.settings.division_digits
     scale = (left.type.scale or 0) + increment
     if scale > _MAX_SCALE:
@@ -159,6 +169,8 @@ def division(compiler: Compiler, node: exp.Div) -> Code:
 def integer_division(compiler: Compiler, node: exp.IntDiv) -> Code:
     """DIV: the quotient cut to an integer."""
     left, right, families = _operands(compiler, node)
+    if Family.NULL in (left.type.family, right.type.family):
+        return constant_code(INTEGER, None)
     if families & _INEXACT:
         raise Unknown("DIV of inexact numbers")
     type_ = INTEGER.but(unsigned=left.type.unsigned or right.type.unsigned)
@@ -187,7 +199,8 @@ def modulo(compiler: Compiler, node: exp.Mod) -> Code:
         def of_doubles(a: float, b: float) -> float | None:
             return _by_zero(compiler) if b == 0 else math.fmod(a, b)
 
-        return strict(DOUBLE, of_doubles, as_double(compiler, left), as_double(compiler, right), fails=True)
+        one, two = as_double(compiler, left), as_double(compiler, right)
+        return strict(_double_type(one, two), of_doubles, one, two, fails=True)
     if Family.DECIMAL in families:
 
         def of_decimals(a: Decimal, b: Decimal) -> Decimal | None:
@@ -216,12 +229,11 @@ def minus(compiler: Compiler, node: exp.Neg) -> Code:
     """Unary minus; a constant that does not fit becomes a DECIMAL."""
     code = compiler.compile(node.this)
     family = code.type.family
-    if family in (Family.DOUBLE, Family.TEXT):
-        return as_double(compiler, code).then(DOUBLE, operator.neg)
+    if family in (Family.DOUBLE, Family.TEXT, Family.NULL):
+        number = as_double(compiler, code)
+        return number.then(number.type, operator.neg)
     if family is Family.DECIMAL:
         return code.then(code.type, lambda value: values.checked_decimal(values.EXACT.minus(value)))
-    if family is Family.NULL:
-        return code
     if family is not Family.INTEGER:
         raise Unknown("arithmetic on dates")
     literal_node = isinstance(node.this, exp.Literal)

@@ -1,13 +1,14 @@
 """The dialects of the family, as handlers and flags."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from sqlglot import exp
 
 from acidtest.model import Column
 from acidtest.sql.evaluate import logic, subqueries
-from acidtest.sql.evaluate.code import Code, Convert, Fn
+from acidtest.sql.evaluate.code import Code, Convert, Fn, unsure_strict
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler, Settings
 from acidtest.sql.evaluate.errors import Unknown
@@ -15,8 +16,40 @@ from acidtest.sql.evaluate.mysql import arithmetic, numbers, strings, values
 from acidtest.sql.evaluate.mysql.aggregates import aggregate
 from acidtest.sql.evaluate.mysql.compare import comparables
 from acidtest.sql.evaluate.mysql.store import store
-from acidtest.sql.evaluate.mysql.types import as_double, common_type, stored_type
+from acidtest.sql.evaluate.mysql.types import as_double, common_collation, common_type, stored_type
 from acidtest.sql.evaluate.types import LOGICAL, Family, SqlType
+
+
+def _exclusive(compiler: Compiler, node: exp.Xor) -> Code:
+    """XOR looks at integers; what it makes of others differs."""
+    for operand in (node.this, node.expression):
+        if compiler.compile(operand).type.family not in (Family.INTEGER, Family.NULL):
+            raise Unknown("XOR of anything but integers")
+    return logic.exclusive(compiler, node)
+
+
+def _if_function(compiler: Compiler, node: exp.If) -> Code:
+    """IF; with a constant condition, only the branch that is taken may decide the type."""
+    code = logic.if_function(compiler, node)
+    if compiler.compile(node.this).constant:
+        types = {compiler.compile(branch).type for branch in (node.args["true"], node.args["false"])}
+        if len(types) > 1:
+            raise Unknown("IF with a constant condition over different types")
+    return code
+
+
+def _fixed(scale: int, keeps_sign: bool) -> Convert:
+    """A DOUBLE that is printed with so many decimals."""
+
+    def shown(value: float) -> float:
+        rounded = float(f"{value:.{scale}f}")
+        return rounded if keeps_sign else rounded + 0.0
+
+    return shown
+
+
+def _unsigned_zero(value: float) -> float:
+    return value + 0.0
 
 
 class MySQL(Dialect):
@@ -24,13 +57,19 @@ class MySQL(Dialect):
 
     name = "mysql"
     pairwise_between = False
+    strict = staticmethod(unsure_strict)
     division_keeps_digits: ClassVar[bool] = False
     narrow_literals: ClassVar[bool] = False
     folds_signs: ClassVar[bool] = False
+    mixes_signs_as_decimal: ClassVar[bool] = False
+    replaces_lazily: ClassVar[bool] = False
+    rounds_to_fixed: ClassVar[bool] = False
+    branches_keep_decimals: ClassVar[bool] = True
+    keeps_signed_zero: ClassVar[bool] = True
     handlers: ClassVar[Mapping[type[exp.Expression], Handler]] = {
         **subqueries.SHARED,
-        exp.Xor: logic.exclusive,
-        exp.If: logic.if_function,
+        exp.Xor: _exclusive,
+        exp.If: _if_function,
         **arithmetic.HANDLERS,
         **numbers.HANDLERS,
         **strings.HANDLERS,
@@ -64,6 +103,22 @@ class MySQL(Dialect):
     def comparables(self, compiler: Compiler, codes: Sequence[Code], *, ordering: bool) -> list[Code]:  # noqa: ARG002
         return comparables(compiler, codes)
 
+    def listed(self, compiler: Compiler, codes: Sequence[Code]) -> list[Code]:  # noqa: ARG002
+        texts = [code for code in codes if code.type.is_text]
+        if len(texts) < 2:
+            return list(codes)
+        collation, strength = common_collation(texts)
+        return [
+            replace(code, type=code.type.but(collation=collation, strength=strength)) if code.type.is_text else code
+            for code in codes
+        ]
+
+    def case_pair(self, compiler: Compiler, subject: Code, value: Code) -> tuple[Code, Code]:  # noqa: ARG002
+        integers = subject.type.family is value.type.family is Family.INTEGER
+        if integers and subject.type.unsigned != value.type.unsigned:
+            raise Unknown("CASE of a signed integer against an unsigned one")
+        return subject, value
+
     def unify(self, compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         return common_type(compiler, codes)
 
@@ -72,7 +127,8 @@ class MySQL(Dialect):
             return type_.collation.key
         if type_.family is Family.OPAQUE:
             raise Unknown("grouping or ordering by a type that is not modelled")
-        if type_.loose:
+        self.buffered(type_)
+        if type_.loose and type_.family is Family.DECIMAL:
             scale = type_.scale or 0
             return lambda value: values.round_decimal(value, scale)
         return _same
@@ -80,6 +136,12 @@ class MySQL(Dialect):
     def output(self, type_: SqlType) -> Convert | None:
         if type_.family is Family.INTEGER:
             return int
+        if type_.family is Family.DOUBLE and type_.scale is not None:
+            return _fixed(type_.scale, self.keeps_signed_zero)
+        if type_.family is Family.DOUBLE and not self.keeps_signed_zero:
+            return _unsigned_zero
+        if type_.ragged:
+            return None
         if type_.family is Family.DECIMAL:
             scale = type_.scale or 0
             return lambda value: values.checked_decimal(values.round_decimal(value, scale))
@@ -91,10 +153,25 @@ class MySQL(Dialect):
     def store(self, compiler: Compiler, column: Column, code: Code) -> Fn:
         return store(compiler, column, code)
 
+    def chosen(self, compiler: Compiler, branches: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+        if not self.branches_keep_decimals:
+            return self.unify(compiler, branches)
+        shown = [_shown(self, code) for code in branches]
+        type_, unified = self.unify(compiler, shown)
+        if type_.family is not Family.DECIMAL:
+            return type_, unified
+        same = len({code.type for code in branches if code.type.family is not Family.NULL}) == 1
+        return type_.but(ragged=not same), unified
+
+    def buffered(self, type_: SqlType) -> None:
+        if type_.ragged:
+            raise Unknown("a CASE over different decimals in a temporary table")
+
     def derived(self, type_: SqlType) -> SqlType:
         # A merged derived table computes with all digits of a quotient, a materialised one does not.
-        if type_.loose:
+        if type_.loose and type_.family is Family.DECIMAL:
             raise Unknown("quotients in a derived table")
+        self.buffered(type_)
         return type_.but(logical=False) if type_.logical else type_
 
 
@@ -105,7 +182,17 @@ class MariaDB(MySQL):
     division_keeps_digits = True
     narrow_literals = True
     folds_signs = True
+    mixes_signs_as_decimal = True
+    replaces_lazily = True
+    rounds_to_fixed = True
+    branches_keep_decimals = False
+    keeps_signed_zero = False
     default_settings = Settings(connection_collation="utf8mb4_general_ci", full_group_by=False)
+
+
+def _shown(dialect: MySQL, code: Code) -> Code:
+    output = dialect.output(code.type) if code.type.family is Family.DECIMAL else None
+    return code if output is None else code.then(code.type, output)
 
 
 def _same(value: Any) -> Any:

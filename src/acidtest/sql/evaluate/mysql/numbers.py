@@ -8,12 +8,13 @@ from typing import Any
 from sqlglot import exp
 
 from acidtest.model import ErrorKind
-from acidtest.sql.evaluate.code import Code, strict
+from acidtest.sql.evaluate.code import Code
+from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.mysql import values
 from acidtest.sql.evaluate.mysql.compare import comparables
-from acidtest.sql.evaluate.mysql.types import as_datetime, as_double, as_text, common_type, text_type
+from acidtest.sql.evaluate.mysql.types import as_datetime, as_decimal, as_double, as_text, common_type, text_type
 from acidtest.sql.evaluate.types import DATE, DATETIME, DOUBLE, INTEGER, UNSIGNED, Family, SqlType, decimal
 
 DType = exp.DataType.Type
@@ -54,7 +55,8 @@ def _to_whole(rounding: str, of_double: Callable[[float], float]) -> Callable[[C
             raise Unknown("FLOOR and CEIL with a scale")
         code = _number(compiler, node.this)
         if code.type.family is Family.DOUBLE:
-            return code.then(DOUBLE, lambda value: float(of_double(value)))
+            type_ = _rounded_type(compiler, 0)
+            return code.then(type_, lambda value: math.copysign(float(of_double(value)), value))
         if code.type.family is Family.INTEGER:
             return code
 
@@ -64,22 +66,13 @@ def _to_whole(rounding: str, of_double: Callable[[float], float]) -> Callable[[C
                 raise Unknown("FLOOR and CEIL beyond 64 bits")
             return result
 
+        # The type of the answer depends on the number of digits that the argument may have.
         precision = code.type.precision
         if precision is None or precision - (code.type.scale or 0) > 17:
-            return _whole_of_unsized(code, rounding)
+            raise Unknown("FLOOR and CEIL of DECIMALs of unknown length")
         return code.then(INTEGER, whole)
 
     return handler
-
-
-def _whole_of_unsized(code: Code, rounding: str) -> Code:
-    # The type of the answer depends on the number of digits that the argument may have.
-    def whole(value: Decimal) -> int:
-        if value.adjusted() > 12:
-            raise Unknown("FLOOR and CEIL of long DECIMALs")
-        return int(value.to_integral_value(rounding))
-
-    return code.then(INTEGER, whole)
 
 
 floor = _to_whole(ROUND_FLOOR, math.floor)
@@ -98,12 +91,12 @@ def _scale_argument(compiler: Compiler, node: exp.Func) -> int:
 
 def rounded(compiler: Compiler, node: exp.Round) -> Code:
     """ROUND: exact numbers half away from zero, DOUBLEs half to even."""
-    return _rescaled(compiler, node, values.round_decimal, lambda value: float(round(value)))
+    return _rescaled(compiler, node, values.round_decimal, lambda value: math.copysign(round(value), value))
 
 
 def truncated(compiler: Compiler, node: exp.Trunc) -> Code:
     """TRUNCATE: toward zero."""
-    return _rescaled(compiler, node, values.cut_decimal, lambda value: float(math.trunc(value)))
+    return _rescaled(compiler, node, values.cut_decimal, lambda value: math.copysign(math.trunc(value), value))
 
 
 def _rescaled(
@@ -116,19 +109,28 @@ def _rescaled(
     digits = _scale_argument(compiler, node)
     family = code.type.family
     if family is Family.DOUBLE:
-        return code.then(DOUBLE, _double_rescaler(digits, whole))
+        return code.then(_rounded_type(compiler, max(digits, 0)), _double_rescaler(digits, whole))
+    fixed = bool(getattr(compiler.dialect, "rounds_to_fixed", False))
     if family is Family.INTEGER:
-        return code if digits >= 0 else code.then(code.type, _integer_rescaler(code.type, digits, exact))
+        if digits >= 0:
+            return code
+        rescaled = code.then(code.type, _integer_rescaler(code.type, digits, exact))
+        return as_decimal(rescaled) if fixed and code.type.bits == 64 else rescaled
     own = code.type.scale or 0
-    scale = min(max(digits, 0), own) if not code.type.loose else max(digits, 0)
+    scale = max(digits, 0) if fixed else min(max(digits, 0), own)
     if scale > 30:
         raise Unknown("DECIMALs of more than 30 decimals")
 
-    def rescaled(value: Decimal) -> Decimal:
+    def rescaled_decimal(value: Decimal) -> Decimal:
         result = exact(value, digits) if digits < own or code.type.loose else value
         return values.checked_decimal(values.round_decimal(result, scale))
 
-    return code.then(decimal(scale), rescaled)
+    return code.then(decimal(scale), rescaled_decimal)
+
+
+def _rounded_type(compiler: Compiler, digits: int) -> SqlType:
+    """MariaDB prints a rounded DOUBLE, and what is computed from it, with the decimals it was rounded to."""
+    return DOUBLE.but(scale=digits) if getattr(compiler.dialect, "rounds_to_fixed", False) else DOUBLE
 
 
 def _double_rescaler(digits: int, whole: Callable[[float], float]) -> Callable[[float], float]:
@@ -177,10 +179,12 @@ def _extreme(better: Callable[[Any, Any], bool]) -> Callable[[Compiler, Any], Co
                     return None
                 if best_key is None or better(key, best_key):
                     best_key, best = key, value_of(row)
+                elif key == best_key and type_.is_text and value_of(row) != best:
+                    raise Unknown("which of several equal texts is the greatest or least")
             return best
 
         return Code(
-            type_,
+            type_.but(loose=True) if type_.is_text else type_,
             extreme,
             constant=all(code.constant for code in codes),
             fails=any(code.fails for code in unified),
@@ -207,7 +211,7 @@ def cast(compiler: Compiler, node: exp.Cast) -> Code:
     if kind == DType.DECIMAL:
         return _cast_to_decimal(compiler, code, target)
     if kind == DType.DOUBLE:
-        return as_double(compiler, code)
+        return as_double(compiler, code).typed(DOUBLE)
     if kind == DType.DATE and code.type.family in (Family.DATE, Family.DATETIME, Family.TEXT):
         return as_datetime(code).then(DATE, lambda value: value.date())
     if kind == DType.DATETIME and code.type.family in (Family.DATE, Family.DATETIME):

@@ -5,7 +5,8 @@ from typing import Any
 
 from sqlglot import exp
 
-from acidtest.sql.evaluate.code import Code, JoinedRow, strict
+from acidtest.sql.evaluate.code import Code, JoinedRow
+from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.collations import mysql_collation
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import Unknown
@@ -150,6 +151,8 @@ def _of(code: Code) -> dict[str, object]:
 def replace(compiler: Compiler, node: exp.Replace) -> Code:
     """REPLACE: letter by letter the same."""
     type_, codes = _texts(compiler, [node.this, node.expression, node.args["replacement"]])
+    if getattr(compiler.dialect, "replaces_lazily", False) and codes[2].constant and codes[2].fn(()) is None:
+        raise Unknown("REPLACE by a constant NULL")
     return strict(type_, lambda text, old, new: text.replace(old, new) if old else text, *codes)
 
 
@@ -158,6 +161,8 @@ def position(compiler: Compiler, node: exp.StrPosition) -> Code:
     if node.args.get("position") is not None or node.args.get("occurrence") is not None:
         raise Unknown("LOCATE from a position")
     type_, codes = _texts(compiler, [node.this, node.args["substr"]])
+    if len({code.type.collation for code in codes if code.type.strength is Strength.COLUMN}) > 1:
+        raise Unknown("LOCATE over different collations")
     folds = type_.collation.folds_case
 
     def found(text: str, part: str) -> int:
@@ -211,6 +216,8 @@ def first_byte(compiler: Compiler, node: exp.Ascii) -> Code:
 def collate(compiler: Compiler, node: exp.Collate) -> Code:
     """COLLATE: the strongest word on how to compare."""
     code = as_text(compiler, compiler.compile(node.this))
+    if code.constant and not code.fails and code.fn(()) is None:
+        raise Unknown("COLLATE of NULL")
     name = str(getattr(node.expression, "name", "") or node.expression.this)
     type_ = code.type.but(collation=mysql_collation(name), strength=Strength.EXPLICIT)
     return code.typed(type_)
@@ -218,6 +225,8 @@ def collate(compiler: Compiler, node: exp.Collate) -> Code:
 
 def strcmp(compiler: Compiler, node: exp.Anonymous) -> Code:
     """STRCMP: -1, 0 or 1."""
+    if any(compiler.compile(part).type.is_temporal for part in node.expressions):
+        raise Unknown("STRCMP of dates")
     type_, codes = _texts(compiler, node.expressions)
     key = type_.collation.key
 

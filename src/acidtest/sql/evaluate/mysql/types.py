@@ -1,7 +1,7 @@
 """Types: those of columns, common types of several operands, conversions of codes between them."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, time
 from decimal import Decimal
 from functools import lru_cache
@@ -84,11 +84,17 @@ def text_type(compiler: Compiler, strength: Strength = Strength.LITERAL) -> SqlT
 def as_double(compiler: Compiler, code: Code) -> Code:
     """A code as DOUBLE, as in arithmetic and mixed comparisons."""
     family = code.type.family
-    if family in (Family.DOUBLE, Family.NULL):
-        return code.typed(DOUBLE)
+    if family is Family.DOUBLE:
+        return code
+    if family is Family.NULL:
+        return code.typed(DOUBLE.but(scale=0))
     if family in (Family.INTEGER, Family.DECIMAL):
-        return code.then(DOUBLE, float)
+        return code.then(DOUBLE.but(scale=code.type.scale or 0), float)
     if family is Family.TEXT:
+        if code.type.loose:
+            raise Unknown("GREATEST and LEAST of texts as numbers")
+        if compiler.writes and code.constant:
+            return code.then(DOUBLE, values.text_to_double_or_unknown)
         if compiler.writes:
             return code.then(DOUBLE, values.text_to_double_checked, fails=True)
         return code.then(DOUBLE, values.text_to_double)
@@ -121,10 +127,25 @@ def as_text(compiler: Compiler, code: Code) -> Code:
     if type_.family is Family.INTEGER:
         return code.then(target, values.integer_to_text)
     if type_.family is Family.DECIMAL:
-        return code.then(target, values.decimal_to_text(type_.scale or 0))
+        shown = values.own_decimals_to_text if type_.ragged else values.decimal_to_text(type_.scale or 0)
+        return code.then(target, shown)
     if type_.family is Family.DOUBLE:
-        return code.then(target, values.double_to_text)
+        output = compiler.dialect.output(type_)
+        shown = code if output is None else code.then(type_, output)
+        return shown.then(target, values.double_to_text if type_.scale is None else fixed_to_text(type_.scale))
     return code.then(target, values.temporal_to_text)
+
+
+def fixed_to_text(scale: int) -> Callable[[float], str]:
+    """A DOUBLE with a fixed number of decimals."""
+    return lambda value: f"{value:.{scale}f}"
+
+
+def common_scale(types: Sequence[SqlType]) -> int | None:
+    """The decimals of a DOUBLE made of these: fixed only if all of them are."""
+    scales = [0 if type_.family is Family.NULL else type_.scale for type_ in types]
+    known = [scale for scale in scales if scale is not None]
+    return max(known) if len(known) == len(scales) else None
 
 
 def as_datetime(code: Code) -> Code:
@@ -136,6 +157,9 @@ def as_datetime(code: Code) -> Code:
     if code.type.family is Family.DATE:
         return code.then(DATETIME, lambda value: datetime.combine(value, time()))
     if code.type.family is Family.TEXT:
+        text = code.fn(()) if code.constant and not code.fails else None
+        if text is not None:
+            values.text_to_datetime(text)
         return code.then(DATETIME, values.text_to_datetime)
     raise Unknown(f"{code.type.family} as a point in time")
 
@@ -146,7 +170,12 @@ def common_collation(codes: Sequence[Code]) -> tuple[Collation, Strength]:
     best = min((text.strength for text in texts), key=_RANKS.index)
     rivals = {text.collation for text in texts if text.strength is best}
     if len(rivals) > 1:
-        raise Unknown("texts of different collations with the same right to decide")
+        # Of two collations of a character set, the one that compares bytes wins.
+        charsets = {rival.name.split("_")[0] for rival in rivals}
+        binary = [rival for rival in rivals if rival.name.endswith("_bin")]
+        if best is not Strength.COLUMN or len(charsets) > 1 or len(rivals) > 2 or len(binary) != 1:
+            raise Unknown("texts of different collations with the same right to decide")
+        return binary[0], best
     return rivals.pop(), best
 
 
@@ -163,20 +192,25 @@ def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, lis
     if Family.TEXT in families or not families <= {Family.INTEGER, Family.DECIMAL, Family.DOUBLE}:
         texts = [as_text(compiler, code) for code in codes]
         collation, strength = common_collation(texts)
-        return SqlType(Family.TEXT, collation=collation, strength=strength), texts
+        loose = any(code.type.loose and code.type.is_text for code in codes)
+        return SqlType(Family.TEXT, collation=collation, strength=strength, loose=loose), texts
     if Family.DOUBLE in families:
-        return DOUBLE, [as_double(compiler, code) for code in codes]
+        type_ = DOUBLE.but(scale=common_scale(known))
+        return type_, [as_double(compiler, code) for code in codes]
     if families == {Family.INTEGER}:
-        return _common_integer(known, codes)
+        exact_mix = bool(getattr(compiler.dialect, "mixes_signs_as_decimal", False))
+        return _common_integer(known, codes, exact_mix=exact_mix)
     scale = max(type_.scale or 0 for type_ in known)
     loose = any(type_.loose for type_ in known)
     return decimal(scale, loose=loose), [as_decimal(code) for code in codes]
 
 
-def _common_integer(types: Sequence[SqlType], codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+def _common_integer(
+    types: Sequence[SqlType], codes: Sequence[Code], *, exact_mix: bool
+) -> tuple[SqlType, list[Code]]:
     if all(type_.unsigned for type_ in types):
         return UNSIGNED.but(bits=max(type_.bits for type_ in types)), list(codes)
-    if any(type_.unsigned and type_.bits == 64 for type_ in types):
+    if any(type_.unsigned and (type_.bits == 64 or exact_mix) for type_ in types):
         return decimal(0), [as_decimal(code) for code in codes]
     bits = max(type_.bits + 1 if type_.unsigned else type_.bits for type_ in types)
     return INTEGER.but(bits=32 if bits <= 32 else 64), list(codes)

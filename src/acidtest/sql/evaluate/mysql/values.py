@@ -1,5 +1,6 @@
 """Conversions between values as MySQL and MariaDB do them."""
 
+import math
 import re
 from collections.abc import Callable
 from datetime import date, datetime, timedelta
@@ -38,6 +39,14 @@ def text_to_double_checked(text: str) -> float:
     number, whole = number_prefix(text)
     if not whole:
         raise EvaluationError(ErrorKind.BAD_VALUE, f"truncated incorrect DOUBLE value {text!r}")
+    return float(number)
+
+
+def text_to_double_or_unknown(text: str) -> float:
+    """A constant in a strict write: whether its garbage is noticed depends on when it is evaluated."""
+    number, whole = number_prefix(text)
+    if not whole:
+        raise Unknown("a constant that is no number, in a write")
     return float(number)
 
 
@@ -103,7 +112,7 @@ def _fraction(value: Decimal) -> int:
 def double_to_text(value: float) -> str:
     """A DOUBLE as the server prints it: the shortest digits, an exponent beyond 15 places."""
     if value == 0:
-        return "-0" if str(value).startswith("-") else "0"
+        return "-0" if math.copysign(1, value) < 0 else "0"
     sign, digit_tuple, exponent = Decimal(repr(value)).normalize().as_tuple()
     digits = "".join(map(str, digit_tuple))
     point = len(digits) + int(exponent)
@@ -130,6 +139,11 @@ def decimal_to_text(scale: int) -> Callable[[Decimal], str]:
         return format(round_decimal(value, scale), "f")
 
     return convert
+
+
+def own_decimals_to_text(value: Decimal) -> str:
+    """A DECIMAL with the decimals that it happens to have."""
+    return format(value, "f")
 
 
 def temporal_to_text(value: Any) -> str:

@@ -33,6 +33,7 @@ class PostgreSQL(Dialect):
     nulls_first = False
     folds_constants = True
     rank_type = INT8
+    many_rows = ErrorKind.BAD_VALUE
     handlers: ClassVar[Mapping[type[exp.Expression], Handler]] = {
         **subqueries.SHARED,
         **operators.HANDLERS,
@@ -65,8 +66,14 @@ class PostgreSQL(Dialect):
         known = [code for code in codes if code.type.family not in UNTYPED]
         if not known or len(known) == len(codes):
             return list(codes)
-        target, _ = common_type(compiler, known)
-        return [settle(compiler, code, target) for code in codes]
+        try:
+            target, _ = common_type(compiler, known)
+        except EvaluationError:
+            return list(codes)  # without a common type, each pair is looked at by itself
+        return [settle(code, target) for code in codes]
+
+    def case_pair(self, compiler: Compiler, subject: Code, value: Code) -> tuple[Code, Code]:
+        return self.settled(compiler, subject), value
 
     def unify(self, compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         return common_type(compiler, codes)
@@ -117,7 +124,7 @@ def _folded(identifier: exp.Identifier) -> str:
 def _assigned(compiler: Compiler, code: Code, target: SqlType) -> Code:
     """Assignment casts: numbers convert among themselves, and everything converts to text."""
     if code.type.family in UNTYPED:
-        return settle(compiler, code, target)
+        return settle(code, target)
     if target.is_text:
         keeps = code.type.is_text and code.type.padded and target.padded
         return code if keeps else as_text(compiler, code)

@@ -50,7 +50,7 @@ _SPELLINGS = {
 def _number(compiler: Compiler, node: exp.Expression) -> Code:
     code = compiler.compile(node)
     if code.type.family in UNTYPED:
-        return settle(compiler, code, DOUBLE)
+        return settle(code, DOUBLE)
     if code.type.family is Family.OPAQUE:
         raise Unknown("types that are not modelled, as numbers")
     if not code.type.is_numeric:
@@ -104,11 +104,14 @@ def _rescaled(
     def handler(compiler: Compiler, node: exp.Func) -> Code:
         digits = node.args.get("decimals")
         if digits is None:
+            if rounding and compiler.compile(node.this).type.family in UNTYPED:
+                raise Unknown("TRUNC of a literal without a type")
             code = _inexact(compiler, node.this)
             if code.type.family is Family.DOUBLE:
                 return code.then(DOUBLE, lambda value: _keep_sign(value, float(of_double(value))))
             return code.then(NUMERIC, lambda value: _round(value, 0, rounding))
-        code, scale = _number(compiler, node.this), compiler.compile(digits)
+        code, scale = compiler.compile(node.this), compiler.compile(digits)
+        code = settle(code, NUMERIC) if code.type.family in UNTYPED else _number(compiler, node.this)
         if code.type.family is Family.DOUBLE:
             raise no_operator()
         if scale.type.family is not Family.INTEGER or scale.type.bits > 32:
@@ -158,7 +161,7 @@ def nullif(compiler: Compiler, node: exp.Nullif) -> Code:
     equal = compiler.truth(compiler.equal(left, right))
     if left.type.family in UNTYPED:
         other = right.type if right.type.family not in UNTYPED else as_text(compiler, right).type
-        left = settle(compiler, left, other)
+        left = settle(left, other)
     elif left.type.is_numeric and right.type.is_numeric:
         wider, _ = common_type(compiler, (left, right))
         left = left if wider.family is left.type.family else convert(compiler, left, wider)
@@ -197,7 +200,7 @@ def _target(compiler: Compiler, node: exp.DataType) -> SqlType:
 def _converted(compiler: Compiler, code: Code, target: SqlType) -> Code:
     source = code.type
     if source.family in UNTYPED:
-        return settle(compiler, code, target)
+        return settle(code, target)
     if target.is_text:
         return code if source.is_text and (source.padded and target.padded) else as_text(compiler, code)
     if source.is_text:

@@ -55,7 +55,7 @@ def _settled_pair(compiler: Compiler, left: Code, right: Code) -> tuple[Code, Co
     """Literals take the type of the other operand."""
     if left.type.family in UNTYPED and right.type.family in UNTYPED:
         raise Unknown("an operator between literals without a type")
-    return settle(compiler, left, right.type), settle(compiler, right, left.type)
+    return settle(left, right.type), settle(right, left.type)
 
 
 def _checked_double(value: float, *operands: float) -> float:
@@ -238,7 +238,7 @@ def comparables(compiler: Compiler, codes: Sequence[Code], *, ordering: bool) ->
     left, right = codes
     if left.type.family in UNTYPED and right.type.family in UNTYPED:
         text = text_type(compiler)
-        left, right = settle(compiler, left, text), settle(compiler, right, text)
+        left, right = settle(left, text), settle(right, text)
     else:
         left, right = _settled_pair(compiler, left, right)
     if left.type.is_numeric and right.type.is_numeric:
@@ -262,7 +262,10 @@ def _comparable_texts(compiler: Compiler, left: Code, right: Code, *, ordering: 
     collations = {code.type.collation for code in (left, right) if not code.constant} or {left.type.collation}
     if ordering and (len(collations) > 1 or not next(iter(collations)).orders):
         raise Unknown("the order of texts in this collation")
-    if left.type.padded and right.type.padded:
+    # VARCHAR has no comparison of its own and joins CHAR's; text does not.
+    if any(code.type.padded for code in (left, right)) and all(
+        code.type.padded or code.type.varying for code in (left, right)
+    ):
         return [code.then(code.type, lambda text: text.rstrip(" ")) for code in (left, right)]
     return [as_text(compiler, left), as_text(compiler, right)]
 
@@ -270,7 +273,7 @@ def _comparable_texts(compiler: Compiler, left: Code, right: Code, *, ordering: 
 def truth(compiler: Compiler, code: Code) -> Callable[[tuple[Any, ...]], Any]:
     """Only booleans are conditions."""
     if code.type.family in UNTYPED:
-        code = settle(compiler, code, BOOLEAN)
+        code = settle(code, BOOLEAN)
     if code.type.family is Family.OPAQUE:
         raise Unknown("types that are not modelled, as conditions")
     if code.type.family is not Family.BOOLEAN:

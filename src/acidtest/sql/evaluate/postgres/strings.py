@@ -30,7 +30,7 @@ def _text(compiler: Compiler, node: exp.Expression) -> Code:
 def _count(compiler: Compiler, node: exp.Expression) -> Code:
     code = compiler.compile(node)
     if code.type.family in UNTYPED:
-        return settle(compiler, code, INT4)
+        return settle(code, INT4)
     if code.type.family is not Family.INTEGER or code.type.bits > 32:
         raise Unknown("a position or length that is no integer")
     return code

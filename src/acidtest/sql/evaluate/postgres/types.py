@@ -12,6 +12,7 @@ from typing import Any
 
 from acidtest.model import Column, ErrorKind
 from acidtest.sql.evaluate.code import Code, Convert
+from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.collations import postgres_collation
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
@@ -119,24 +120,21 @@ def reader(type_: SqlType) -> Callable[[str], Any]:
     return found
 
 
-def settle(compiler: Compiler, code: Code, type_: SqlType) -> Code:
-    """A literal as a value of the type that its surroundings give it; read when the statement is planned."""
+def settle(code: Code, type_: SqlType) -> Code:
+    """A literal as a value of the type that its surroundings give it; read before the statement is planned."""
     if code.type.family not in UNTYPED:
         return code
     bare = type_.but(length=None, precision=None, scale=None if type_.family is Family.DECIMAL else type_.scale)
     read = reader(bare)
-    value = code.fn(())
-    settled = Code(bare, lambda _row: value if value is None else read(value), constant=True)
-    if value is not None and compiler.folds:
-        known = read(value)
-        return Code(bare, lambda _row: known, constant=True)
-    return settled
+    text = code.fn(())
+    value = None if text is None else read(text)
+    return constant_code(bare, value)
 
 
 def as_text(compiler: Compiler, code: Code) -> Code:
     """An implicit or explicit conversion to text: CHAR loses its padding."""
     if code.type.family in UNTYPED:
-        return settle(compiler, code, text_type(compiler))
+        return settle(code, text_type(compiler))
     if code.type.is_text:
         if code.type.padded:
             return code.then(text_type(compiler), lambda text: text.rstrip(" "))
@@ -188,14 +186,14 @@ def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, lis
     known = [code.type for code in codes if code.type.family not in UNTYPED]
     if not known:
         target = text_type(compiler)
-        return target, [settle(compiler, code, target) for code in codes]
+        return target, [settle(code, target) for code in codes]
     if len({_category(type_) for type_ in known}) > 1:
         raise mismatch("types cannot be matched")
-    target = _widest_type(compiler, known)
-    return target, [convert(compiler, settle(compiler, code, target), target) for code in codes]
+    target = _widest_type(known)
+    return target, [convert(compiler, settle(code, target), target) for code in codes]
 
 
-def _widest_type(compiler: Compiler, known: Sequence[SqlType]) -> SqlType:
+def _widest_type(known: Sequence[SqlType]) -> SqlType:
     first = known[0]
     if first.is_numeric:
         family = max((type_.family for type_ in known), key=lambda item: _RANK[item])
@@ -207,13 +205,8 @@ def _widest_type(compiler: Compiler, known: Sequence[SqlType]) -> SqlType:
     if first.is_text:
         if len({type_.collation for type_ in known}) > 1:
             raise Unknown("texts of different collations")
-        if all(type_.padded for type_ in known):
-            return first.but(length=None)
-        if any(type_.padded and known != [type_] for type_ in known) and any(type_.varying for type_ in known):
-            raise Unknown("CHAR and VARCHAR together")
-        if all(type_.varying for type_ in known):
-            return first.but(length=None)
-        return text_type(compiler).but(collation=first.collation)
+        # Texts convert to each other implicitly both ways, so the first one's type stays.
+        return first if all(type_ == first for type_ in known) else first.but(length=None)
     return first
 
 
@@ -224,7 +217,7 @@ def convert(compiler: Compiler, code: Code, target: SqlType) -> Code:
     if target.family is Family.DATETIME:
         return as_timestamp(code)
     if target.is_text and not target.padded and code.type.padded:
-        return as_text(compiler, code)
+        return as_text(compiler, code).typed(target)
     return code.typed(target)
 
 

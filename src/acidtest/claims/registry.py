@@ -1,0 +1,50 @@
+"""Finds the claim for a server, its settings and a level."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+
+from acidtest.claims.base import Claim
+from acidtest.claims.embedded import DUCKDB, SQLITE
+from acidtest.claims.innodb import innodb
+from acidtest.claims.postgres import CLAIMS as POSTGRES
+from acidtest.model import History, Level
+
+Settings = Mapping[str, str]
+
+
+def _mysql(level: Level, _settings: Settings) -> Claim:
+    return innodb("mysql", level, snapshot_isolation=False)
+
+
+def _mariadb(level: Level, settings: Settings) -> Claim:
+    return innodb("mariadb", level, snapshot_isolation=settings.get("innodb_snapshot_isolation") == "ON")
+
+
+def _simulated(level: Level, _settings: Settings) -> Claim:
+    # The simulated target does without InnoDB's quirks.
+    return replace(innodb("simulated", level, snapshot_isolation=False), quirks=())
+
+
+_CLAIMS: Mapping[str, Callable[[Level, Settings], Claim]] = {
+    "mysql": _mysql,
+    "mariadb": _mariadb,
+    "simulated": _simulated,
+    "postgres": lambda level, _settings: POSTGRES[level],
+    "sqlite": lambda _level, _settings: SQLITE,
+    "duckdb": lambda _level, _settings: DUCKDB,
+}
+
+
+def claim_for(dbms: str, level: Level, settings: Settings) -> Claim | None:
+    """What the DBMS promises; None where nothing is written down."""
+    find = _CLAIMS.get(dbms)
+    return None if find is None else find(level, settings)
+
+
+def claims_of(history: History) -> dict[str, Claim] | None:
+    """The claim for every session of a history, or None if one is missing."""
+    claims = {
+        name: claim_for(history.dbms, level, history.settings) for name, level in history.levels.items()
+    }
+    found = {name: claim for name, claim in claims.items() if claim is not None}
+    return found if len(found) == len(claims) else None

@@ -1,0 +1,165 @@
+"""Explains a violation by versions: who wrote each row, why it is visible or not, and what it is called."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
+
+from acidtest.claims import Quirk
+from acidtest.claims.innodb import SAME_VALUE_UPDATE, SEMI_CONSISTENT_READ
+from acidtest.model import (
+    History,
+    Judgement,
+    KnownBehaviour,
+    Row,
+    RowDifference,
+    Rows,
+    Verdict,
+    ViolationKind,
+)
+from acidtest.mvcc import INITIAL, Version
+from acidtest.oracles.replay import Replay, ViolationError
+from acidtest.sql import StatementKind, kind_of
+
+
+def explain(oracle: str, replay: Replay, violation: ViolationError) -> Verdict:
+    """The verdict for a violation, with its rows explained as far as versions explain them."""
+    differences = tuple(_differences(replay, violation))
+    quirk = _quirk(replay, violation, differences)
+    return Verdict(
+        oracle,
+        Judgement.VIOLATION,
+        kind=violation.kind,
+        step=violation.step,
+        anomaly=_anomaly(violation, differences),
+        expected=violation.expected,
+        observed=violation.observed,
+        explanation=violation.explanation,
+        differences=differences,
+        known=None if quirk is None else KnownBehaviour(quirk.name, quirk.link),
+    )
+
+
+DIRTY = "not committed"
+ABORTED = "rolled back"
+LATER = "after the snapshot"
+OWN = "itself"
+DELETED = "deleted"
+
+
+def _differences(replay: Replay, violation: ViolationError) -> Iterator[RowDifference]:
+    if violation.kind not in (ViolationKind.WRONG_ROWS, ViolationKind.WRONG_FINAL_STATE):
+        return
+    if not violation.table:
+        return
+    observed = _observed_rows(replay.history, violation)
+    expected = [seen.values for seen in violation.expected_rows]
+    for row in (Counter(observed) - Counter(expected)).elements():
+        yield RowDifference(row, True, _why_wrong(replay, violation, row), violation.table)
+    if violation.step is None or len(observed) < len(expected):
+        shown = Counter(expected) - Counter(observed)
+    else:
+        shown = Counter(expected) - Counter(observed) if _same_width(observed, expected) else Counter()
+    for row in shown.elements():
+        yield RowDifference(row, False, _why_due(replay, violation, row), violation.table)
+
+
+def _same_width(left: Sequence[Row], right: Sequence[Row]) -> bool:
+    return {len(row) for row in left} == {len(row) for row in right}
+
+
+def _observed_rows(history: History, violation: ViolationError) -> Sequence[Row]:
+    if violation.step is None:
+        return (history.final or {}).get(violation.table, ())
+    outcome = history.records[violation.step].outcome
+    return outcome.rows if isinstance(outcome, Rows) else ()
+
+
+def _why_wrong(replay: Replay, violation: ViolationError, row: Row) -> str:
+    """Where a row that must not be seen comes from."""
+    version = _version_with(replay, violation.table, row)
+    if version is None:
+        return f"no version of a row has these values now; if one had, it was {ABORTED}"
+    who = _writer(replay, version)
+    session = None if violation.step is None else replay.history.records[violation.step].session
+    if replay.owners.get(version.writer) == session and version.writer != INITIAL:
+        return f"an older version that {who} wrote {OWN}"
+    if not replay.chains.is_committed(version.writer):
+        return f"written by {who}, {DIRTY}"
+    newest = replay.chains.newest(violation.table, version.row)
+    if newest.deleted:
+        return f"written by {who}, but {DELETED} by {_writer(replay, newest)}"
+    if newest is version:
+        return f"committed by {who} {LATER}"
+    return f"an old version by {who}; {_writer(replay, newest)} has replaced it"
+
+
+def _why_due(replay: Replay, violation: ViolationError, row: Row) -> str:
+    """Why a row that is missing must be seen."""
+    version = _version_with(replay, violation.table, row)
+    if version is None:
+        return "it must be seen"
+    session = None if violation.step is None else replay.history.records[violation.step].session
+    if version.writer != INITIAL and replay.owners.get(version.writer) == session:
+        return f"{session} wrote it {OWN} (step {version.step})"
+    if version.writer == INITIAL:
+        return "it was there from the start, and nobody that counts has changed it"
+    return f"{_writer(replay, version)} committed it in time"
+
+
+def _version_with(replay: Replay, table: str, row: Row) -> Version | None:
+    found = [
+        version for _, versions in replay.chains.rows(table) for version in versions if version.values == row
+    ]
+    return found[-1] if found else None
+
+
+def _writer(replay: Replay, version: Version) -> str:
+    if version.writer == INITIAL:
+        return "the set-up"
+    step = "" if version.step is None else f" (step {version.step})"
+    return f"{replay.owners.get(version.writer, 'another transaction')}{step}"
+
+
+def _anomaly(violation: ViolationError, differences: Sequence[RowDifference]) -> str:
+    """The literature's name for the shape, where it has one."""
+    if violation.kind is ViolationKind.MISSING_BLOCK:
+        return "dirty write (G0, P0)"
+    reasons = " ".join(difference.why for difference in differences if difference.extra)
+    missing = " ".join(difference.why for difference in differences if not difference.extra)
+    if violation.kind is not ViolationKind.WRONG_ROWS:
+        return ""
+    if DIRTY in reasons:
+        return "dirty read (P1, G1b)"
+    if ABORTED in reasons:
+        return "aborted read (G1a)"
+    if OWN in missing:
+        return "own write not seen"
+    if DELETED in reasons:
+        return "deleted row seen"
+    if LATER in reasons:
+        return "non-repeatable read or phantom (P2, P3)"
+    return ""
+
+
+def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowDifference]) -> Quirk | None:
+    """The known behaviour whose shape this is."""
+    if violation.step is None:
+        return None
+    record = replay.history.records[violation.step]
+    quirks = replay.sessions[record.session].claim.quirks
+    if SAME_VALUE_UPDATE in quirks and any(_is_same_value(replay, one) for one in differences):
+        return SAME_VALUE_UPDATE
+    if SEMI_CONSISTENT_READ in quirks and record.waited and kind_of(record.sql) is StatementKind.WRITE:
+        return SEMI_CONSISTENT_READ
+    return None
+
+
+def _is_same_value(replay: Replay, difference: RowDifference) -> bool:
+    """A row is missing that its own transaction wrote with the values it already had."""
+    if difference.extra:
+        return False
+    for _, versions in replay.chains.rows(difference.table):
+        for older, newer in pairwise(versions):
+            if newer.values == difference.row == older.values and newer.writer != older.writer:
+                return True
+    return False
