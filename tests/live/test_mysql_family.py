@@ -262,6 +262,29 @@ def test_cleaning_stops_a_statement_that_still_waits(target: FamilyTarget) -> No
     assert _run(waiter, "SELECT 1").outcome == Rows(("1",), ((1,),))
 
 
+@_on(*INNODB)
+@pytest.mark.parametrize("thorough", [False, True])
+def test_cleaning_replaces_a_session_that_was_killed_while_idle(target: FamilyTarget, thorough: bool) -> None:
+    victim, killer = target.open_session(), target.open_session()
+    found = _run(victim, "BEGIN", "SELECT CONNECTION_ID()").outcome
+    assert isinstance(found, Rows)
+    _run(killer, f"KILL {found.rows[0][0]!s}")
+    target.clean(victim, thorough)
+    assert _run(victim, "SELECT COUNT(*) FROM t").outcome == Rows(("COUNT(*)",), ((3,),))
+    assert victim.transaction is TransactionState.NONE
+
+
+@_on(*INNODB)
+def test_a_user_who_may_not_ask_who_waits_is_told_what_to_grant(target: FamilyTarget) -> None:
+    admin = target.open_session()
+    _run(admin, "CREATE USER 'low'@'localhost'")
+    _run(admin, r"GRANT ALL ON `acidtest\_%`.* TO 'low'@'localhost'")
+    endpoint = replace(target.endpoint, user="low", password="")
+    with type(target)(endpoint, "low") as low, pytest.raises(UsageError, match="PROCESS"):
+        low.watch()
+    _run(admin, "DROP USER 'low'@'localhost'")
+
+
 @_on("mariadb@10.11")
 def test_a_database_that_lost_its_mark_is_not_dropped(target: FamilyTarget) -> None:
     second = MariaDBTarget(target.endpoint, "second")

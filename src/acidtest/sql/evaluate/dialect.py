@@ -85,9 +85,15 @@ class Dialect(ABC):
         """The operand of IN and the items of its list, before each pair is compared."""
         return list(codes)
 
-    def case_pair(self, compiler: "Compiler", subject: Code, value: Code) -> tuple[Code, Code]:  # noqa: ARG002
-        """The operand of a simple CASE and one of its values, before they are compared."""
-        return subject, value
+    def case_pairs(
+        self, compiler: "Compiler", subject: Code, values: Sequence[Code]
+    ) -> list[tuple[Code, Code]]:  # noqa: ARG002 - for overriding
+        """The operand of a simple CASE with each of its values, before they are compared."""
+        return [(subject, value) for value in values]
+
+    def sought(self, left: Code, right: Code) -> Code:  # noqa: ARG002 - for overriding
+        """The operand of IN as it is looked for in the column of a subquery."""
+        return left
 
     @abstractmethod
     def unify(self, compiler: "Compiler", codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:

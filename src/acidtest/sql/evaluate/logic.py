@@ -9,7 +9,7 @@ from sqlglot import exp
 from acidtest.sql.evaluate.code import Code, Fn, JoinedRow
 from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.compiler import Compiler
-from acidtest.sql.evaluate.dialect import Handler
+from acidtest.sql.evaluate.dialect import Dialect, Handler
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.types import NULL
 
@@ -199,9 +199,24 @@ def between(compiler: Compiler, node: exp.Between) -> Code:
     else:
         left, low, high = dialect.comparables(compiler, codes, ordering=True)
         right = left
+        if any(code.fails for code in (left, low, high)):
+            return dialect.logical(_eager_between(dialect, left, low, high), left, low, high)
     above = _at_most(low.fn, left.fn)
     below = _at_most(right.fn, high.fn)
     return dialect.logical(both(above, below), left, low, right, high)
+
+
+def _eager_between(dialect: Dialect, value: Code, low: Code, high: Code) -> Fn:
+    """BETWEEN where all three operands are evaluated before any is looked at."""
+    test = both(_at_most(low.fn, value.fn), _at_most(value.fn, high.fn))
+    probe = dialect.strict(value.type, lambda *_values: True, value, low, high).fn
+
+    def between_all(row: JoinedRow) -> bool | None:
+        probe(row)
+        outcome: bool | None = test(row)
+        return outcome
+
+    return between_all
 
 
 def _at_most(first: Fn, second: Fn) -> Fn:
@@ -234,10 +249,10 @@ def case(compiler: Compiler, node: exp.Case) -> Code:
     conditions: list[Code] = []
     branches: list[Code] = []
     settled = False
+    values = iter(_case_values(compiler, node, subject))
     for arm in node.args["ifs"]:
         with compiler.dead_code(settled):
-            test = compiler.compile(arm.this)
-            test = test if subject is None else compiler.equal(*compiler.dialect.case_pair(compiler, subject, test))
+            test = compiler.compile(arm.this) if subject is None else compiler.equal(*next(values))
         never = _is_constantly(compiler, test, False) or (test.constant and not test.fails and test.fn(()) is None)
         with compiler.dead_code(settled or never):
             branches.append(compiler.compile(arm.args["true"]))
@@ -247,6 +262,13 @@ def case(compiler: Compiler, node: exp.Case) -> Code:
     with compiler.dead_code(settled):
         branches.append(compiler.compile(default) if default is not None else constant_code(NULL, None))
     return choose(compiler, conditions, branches)
+
+
+def _case_values(compiler: Compiler, node: exp.Case, subject: Code | None) -> list[tuple[Code, Code]]:
+    if subject is None:
+        return []
+    values = compiler.all([arm.this for arm in node.args["ifs"]])
+    return compiler.dialect.case_pairs(compiler, subject, values)
 
 
 def if_function(compiler: Compiler, node: exp.If) -> Code:

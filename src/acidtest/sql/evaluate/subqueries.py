@@ -60,7 +60,10 @@ def in_list_or_query(compiler: Compiler, node: exp.In) -> Code:
     right = _columns(compiler, plan)
     if len(left) != len(right):
         raise EvaluationError(ErrorKind.SYNTAX, "operand should contain as many columns")
-    pairs = [compiler.dialect.comparables(compiler, pair, ordering=False) for pair in zip(left, right, strict=True)]
+    pairs = [
+        compiler.dialect.comparables(compiler, (compiler.dialect.sought(one, two), two), ordering=False)
+        for one, two in zip(left, right, strict=True)
+    ]
     return _quantified(compiler, plan, pairs, lambda a, b: bool(a == b), wants_all=False)
 
 

@@ -78,6 +78,12 @@ class FamilyTarget(Target):
         """The column of information_schema.STATISTICS that holds the expression of a functional index."""
         return "NULL"
 
+    def prepare_server(self) -> None:
+        """Turn on what the watch needs."""
+
+    def restore_server(self) -> None:
+        """Put back what `prepare_server` changed."""
+
     # -- the interface
 
     def open_session(self) -> Session:
@@ -88,9 +94,14 @@ class FamilyTarget(Target):
 
     def set_level(self, session: Session, level: Level) -> None:
         own = _own(session)
-        if own.level is not level:
-            self._run_in(own, _set_level(level))
-            own.level = level
+        if own.level is level:
+            return
+        try:
+            _run_in(own, _set_level(level))
+        except ConnectionLostError as error:
+            own.alive = False
+            raise TargetFailedError(f"{self.label}: the session was lost ({error})") from error
+        own.level = level
 
     def clean(self, session: Session, thorough: bool) -> None:
         own = _own(session)
@@ -98,12 +109,11 @@ class FamilyTarget(Target):
             self._stop_statement(own)
         if not own.alive:
             raise TargetFailedError(f"{self.label}: the session was lost")
-        if thorough:
-            self._reset(own)
-        elif own.transaction is not TransactionState.NONE and isinstance(
-            own.wire.ask("ROLLBACK")[-1], Refused
-        ):
-            self._reset(own)  # e.g. an XA transaction, which ROLLBACK does not end
+        try:
+            if thorough or not _rolled_back(own):
+                self._reset(own)
+        except ConnectionLostError:  # killed while it was idle; if the server died, this fails too
+            self._reconnect(own)
         own.transaction = TransactionState.NONE
 
     def cancel(self, session: Session) -> None:
@@ -116,8 +126,9 @@ class FamilyTarget(Target):
             self._watch.close()
             self._watch = None
         if self._watch is None:
-            wire = Wire(self.endpoint, self.label, None, multi=True)
-            self._watch = self.make_watch(wire, self._sessions)
+            watch = self.make_watch(Wire(self.endpoint, self.label, None, multi=True), self._sessions)
+            watch.try_out()
+            self._watch = watch
         return self._watch
 
     def rebuild(self, statements: Sequence[str]) -> None:
@@ -183,12 +194,6 @@ class FamilyTarget(Target):
             self._control.close()
             raise
 
-    def prepare_server(self) -> None:
-        """Turn on what the watch needs."""
-
-    def restore_server(self) -> None:
-        """Put back what `prepare_server` changed."""
-
     def version_number(self) -> tuple[int, ...]:
         """The server's version to compare with."""
         found = re.match(r"(\d+)\.(\d+)\.(\d+)", self.version)
@@ -213,25 +218,19 @@ class FamilyTarget(Target):
                 raise TargetFailedError(f"{self.label} refuses its own default level: {result.message}")
         return wire
 
-    def _run_in(self, session: MySQLSession, sql: str) -> None:
-        result = session.wire.ask(sql)[-1]
-        if isinstance(result, Refused):
-            raise TargetFailedError(f"{self.label} refuses {sql!r}: {result.message} ({result.errno})")
-
     def _reset(self, session: MySQLSession) -> None:
         """As if newly connected; a server that cannot reset a connection gives a new one."""
-        try:
-            session.wire.send(_COM_RESET_CONNECTION)
-            if not isinstance(session.wire.wait()[-1], Refused):
-                self._run_in(session, f"USE {quote_name(self._private.name)}")
-                self._run_in(session, "SET NAMES utf8mb4, autocommit = 1")
-                self._run_in(session, _set_level(self.default_level))
-                session.level = self.default_level
-                return
-        except ConnectionLostError as error:
-            session.alive = False
-            raise TargetFailedError(f"{self.label}: the session was lost ({error})") from error
-        self._sessions.pop(session.thread_id, None)
+        session.wire.send(_COM_RESET_CONNECTION)
+        if isinstance(session.wire.wait()[-1], Refused):
+            self._reconnect(session)
+            return
+        _run_in(session, f"USE {quote_name(self._private.name)}")
+        _run_in(session, "SET NAMES utf8mb4, autocommit = 1")
+        _run_in(session, _set_level(self.default_level))
+        session.level = self.default_level
+
+    def _reconnect(self, session: MySQLSession) -> None:
+        del self._sessions[session.thread_id]
         session.adopt(self._session_wire(), self.default_level)
         self._sessions[session.thread_id] = session
 
@@ -268,6 +267,19 @@ class FamilyTarget(Target):
 
 def _set_level(level: Level) -> str:
     return f"SET SESSION TRANSACTION ISOLATION LEVEL {level.value}"
+
+
+def _rolled_back(session: MySQLSession) -> bool:
+    """Whether no transaction is open any more. ROLLBACK is refused in an XA transaction."""
+    if session.transaction is TransactionState.NONE:
+        return True
+    return not isinstance(session.wire.exchange("ROLLBACK")[-1], Refused)
+
+
+def _run_in(session: MySQLSession, sql: str) -> None:
+    result = session.wire.exchange(sql)[-1]
+    if isinstance(result, Refused):
+        raise TargetFailedError(f"{session.wire.label} refuses {sql!r}: {result.message} ({result.errno})")
 
 
 def _own(session: Session) -> MySQLSession:

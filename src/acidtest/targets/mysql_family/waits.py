@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from time import monotonic
 
-from acidtest.errors import TargetFailedError
+from acidtest.errors import TargetFailedError, UsageError
 from acidtest.targets.base import Session, Waits, Watch
 from acidtest.targets.mysql_family.innodb import read_status
 from acidtest.targets.mysql_family.locks import Lock, ThreadWaits, metadata_conflict, who_blocks
@@ -45,6 +45,16 @@ class FamilyWatch(Watch):
     def read(self, results: tuple[Result, ...]) -> Seen:
         """What the answer says, by thread numbers as in `sessions`."""
 
+    def try_out(self) -> None:
+        """Wait for the answer to a first question, to be sure that the user may ask it."""
+        refused = self._wire.ask(self.question([]))[-1]
+        if isinstance(refused, Refused):
+            self.close()
+            raise UsageError(
+                f"{self._wire.label} does not tell the user who waits: {refused.message} ({refused.errno}); "
+                "grant the privilege PROCESS, and SELECT on performance_schema"
+            )
+
     def ask(self, suspects: Sequence[Session]) -> None:
         self._suspects = suspects
         self._doubtful = None
@@ -60,10 +70,7 @@ class FamilyWatch(Watch):
             return None
         self.idle = True
         if isinstance(results[-1], Refused):
-            raise TargetFailedError(
-                f"{self._wire.label} does not tell who waits ({results[-1].errno}: {results[-1].message}); "
-                "the user needs the privilege PROCESS, and SELECT on performance_schema"
-            )
+            raise TargetFailedError(f"{self._wire.label} does not tell who waits: {results[-1].message}")
         waits, by_state = self.read(results)
         doubtful = by_state - waits.keys() & self._suspect_threads()
         self._doubtful = doubtful if self._doubtful is None else self._doubtful & doubtful

@@ -27,7 +27,7 @@ _NOT_ALLOWED = {1044, 1045, 1698}
 
 
 class Wire:
-    """Sends one command at a time and gathers its reply; only `ask` waits."""
+    """Sends one command at a time and gathers its reply; only `wait` and what is built on it waits."""
 
     def __init__(self, endpoint: Endpoint, label: str, database: str | None, multi: bool = False) -> None:
         self.label = label
@@ -74,11 +74,15 @@ class Wire:
             self._await(select.POLLIN)
         return results
 
+    def exchange(self, sql: str) -> tuple[Result, ...]:
+        """Send SQL and wait for its results."""
+        self.query(sql)
+        return self.wait()
+
     def ask(self, sql: str) -> tuple[Result, ...]:
-        """Send SQL and wait for its results. A lost connection is a `TargetFailedError`."""
+        """The same, for questions of our own: a lost connection is a `TargetFailedError`."""
         try:
-            self.query(sql)
-            return self.wait()
+            return self.exchange(sql)
         except ConnectionLostError as error:
             raise TargetFailedError(f"{self.label}: the connection was lost ({error})") from error
 

@@ -69,7 +69,8 @@ def _average(compiler: Compiler, code: Code) -> Aggregate:
 
 def _extreme(largest: bool) -> Callable[[Compiler, Code], Aggregate]:
     def build(compiler: Compiler, code: Code) -> Aggregate:
-        return extreme_of(compiler, code, largest=largest)
+        plain = code.typed(code.type.but(ragged=False)) if code.type.ragged else code
+        return extreme_of(compiler, plain, largest=largest)
 
     return build
 

@@ -53,7 +53,7 @@ def _integer(value: int) -> int | Decimal:
 
 def boolean(_compiler: Compiler, node: exp.Boolean) -> Code:
     """TRUE and FALSE are 1 and 0."""
-    return constant_code(LOGICAL, int(bool(node.this)), literal=True)
+    return constant_code(LOGICAL.but(bits=32), int(bool(node.this)), literal=True)
 
 
 def checked(type_: SqlType, operate: Callable[[int, int], int]) -> Callable[[int, int], int]:
@@ -233,7 +233,8 @@ def minus(compiler: Compiler, node: exp.Neg) -> Code:
         number = as_double(compiler, code)
         return number.then(number.type, operator.neg)
     if family is Family.DECIMAL:
-        return code.then(code.type, lambda value: values.checked_decimal(values.EXACT.minus(value)))
+        type_ = code.type.but(ragged=False)
+        return code.then(type_, lambda value: values.checked_decimal(values.EXACT.minus(value)))
     if family is not Family.INTEGER:
         raise Unknown("arithmetic on dates")
     literal_node = isinstance(node.this, exp.Literal)

@@ -9,6 +9,7 @@ from typing import Any
 from acidtest.sql.evaluate.code import Code
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.mysql.values import round_decimal
 from acidtest.sql.evaluate.mysql.types import as_datetime, as_double, common_collation
 from acidtest.sql.evaluate.types import DOUBLE, Family
 
@@ -19,7 +20,7 @@ def comparables(compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
     """Operands as values that Python compares the way the server does."""
     families = {code.type.family for code in codes} - {Family.NULL}
     if families <= {Family.INTEGER, Family.DECIMAL}:
-        return list(codes)
+        return [_tight(code) for code in codes]
     if families == {Family.TEXT}:
         collation, _ = common_collation(codes)
         return [_keyed(code, collation.key) for code in codes]
@@ -31,7 +32,17 @@ def comparables(compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
         raise Unknown("comparisons of TIME")
     if _is_column_against_text(codes):
         return [_guarded(as_double(compiler, code), code) for code in codes]
+    if Family.TEXT in families and Family.DOUBLE not in families:
+        return [as_double(compiler, _tight(code)) for code in codes]
     return [as_double(compiler, code) for code in codes]
+
+
+def _tight(code: Code) -> Code:
+    """A quotient is compared with the decimals of its type, except with a DOUBLE."""
+    if not code.type.loose or code.type.family is not Family.DECIMAL:
+        return code
+    scale = code.type.scale or 0
+    return code.then(code.type.but(loose=False), lambda value: round_decimal(value, scale))
 
 
 def _keyed(code: Code, key: Any) -> Code:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Any, ClassVar
 
 from sqlglot import exp
@@ -18,6 +19,13 @@ from acidtest.sql.evaluate.mysql.compare import comparables
 from acidtest.sql.evaluate.mysql.store import store
 from acidtest.sql.evaluate.mysql.types import as_double, common_collation, common_type, stored_type
 from acidtest.sql.evaluate.types import LOGICAL, Family, SqlType
+
+
+def _mixes_signs(codes: Sequence[Code]) -> bool:
+    """Whether a signed integer may meet an unsigned one with the same 64 bits."""
+    integers = [code.type for code in codes if code.type.family is Family.INTEGER and not code.literal]
+    wide = any(type_.unsigned and type_.bits == 64 for type_ in integers)
+    return wide and any(not type_.unsigned and not type_.logical for type_ in integers)
 
 
 def _exclusive(compiler: Compiler, node: exp.Xor) -> Code:
@@ -63,6 +71,7 @@ class MySQL(Dialect):
     folds_signs: ClassVar[bool] = False
     mixes_signs_as_decimal: ClassVar[bool] = False
     replaces_lazily: ClassVar[bool] = False
+    confuses_signs_in_lists: ClassVar[bool] = True
     rounds_to_fixed: ClassVar[bool] = False
     branches_keep_decimals: ClassVar[bool] = True
     keeps_signed_zero: ClassVar[bool] = True
@@ -104,6 +113,8 @@ class MySQL(Dialect):
         return comparables(compiler, codes)
 
     def listed(self, compiler: Compiler, codes: Sequence[Code]) -> list[Code]:  # noqa: ARG002
+        if self.confuses_signs_in_lists and _mixes_signs(codes):
+            raise Unknown("IN over signed and unsigned integers")
         texts = [code for code in codes if code.type.is_text]
         if len(texts) < 2:
             return list(codes)
@@ -113,11 +124,13 @@ class MySQL(Dialect):
             for code in codes
         ]
 
-    def case_pair(self, compiler: Compiler, subject: Code, value: Code) -> tuple[Code, Code]:  # noqa: ARG002
-        integers = subject.type.family is value.type.family is Family.INTEGER
-        if integers and subject.type.unsigned != value.type.unsigned:
+    def case_pairs(
+        self, compiler: Compiler, subject: Code, values: Sequence[Code]
+    ) -> list[tuple[Code, Code]]:
+        if _mixes_signs((subject, *values)):
             raise Unknown("CASE of a signed integer against an unsigned one")
-        return subject, value
+        operand, *others = self.listed(compiler, (subject, *values))
+        return [(operand, value) for value in others]
 
     def unify(self, compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         return common_type(compiler, codes)
@@ -184,10 +197,30 @@ class MariaDB(MySQL):
     folds_signs = True
     mixes_signs_as_decimal = True
     replaces_lazily = True
+    confuses_signs_in_lists = False
     rounds_to_fixed = True
     branches_keep_decimals = False
     keeps_signed_zero = False
     default_settings = Settings(connection_collation="utf8mb4_general_ci", full_group_by=False)
+
+    def sought(self, left: Code, right: Code) -> Code:
+        # A subquery's rows are looked up by a key of their own type; a value that does not fit finds nothing,
+        # not even the NULLs that would make NOT IN unknown.
+        return left.then(left.type, _fitting(right.type)) if left.type.is_numeric else left
+
+
+def _fitting(target: SqlType) -> Convert:
+    def check(value: Any) -> Any:
+        low, high = target.integer_bounds if target.family is Family.INTEGER else (0, 0)
+        if target.family is Family.INTEGER and not (low <= value <= high and value == int(value)):
+            raise Unknown("IN a subquery of a type that the value does not fit")
+        if target.family is Family.DECIMAL:
+            limit = 10 ** ((target.precision or 65) - (target.scale or 0))
+            if abs(value) >= limit or values.round_decimal(Decimal(value), target.scale or 0) != value:
+                raise Unknown("IN a subquery of a type that the value does not fit")
+        return value
+
+    return check
 
 
 def _shown(dialect: MySQL, code: Code) -> Code:

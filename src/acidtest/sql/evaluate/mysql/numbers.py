@@ -32,7 +32,7 @@ def absolute(compiler: Compiler, node: exp.Abs) -> Code:
     """ABS."""
     code = _number(compiler, node.this)
     if code.type.family is not Family.INTEGER:
-        return code.then(code.type, abs)
+        return code.then(code.type.but(ragged=False), abs)
     if code.type.unsigned:
         return code
 
@@ -114,6 +114,8 @@ def _rescaled(
     if family is Family.INTEGER:
         if digits >= 0:
             return code
+        if fixed and not code.column and not code.literal:
+            raise Unknown("ROUND before the point of integers of unknown length")
         rescaled = code.then(code.type, _integer_rescaler(code.type, digits, exact))
         return as_decimal(rescaled) if fixed and code.type.bits == 64 else rescaled
     own = code.type.scale or 0
@@ -167,6 +169,8 @@ def _extreme(better: Callable[[Any, Any], bool]) -> Callable[[Compiler, Any], Co
         families = {code.type.family for code in codes} - {Family.NULL}
         if len(families) > 1 and not families <= {Family.INTEGER, Family.DECIMAL, Family.DOUBLE}:
             raise Unknown("GREATEST and LEAST over numbers and texts")
+        if any(code.type.family is Family.NULL for code in codes):
+            raise Unknown("GREATEST and LEAST of a bare NULL")
         type_, unified = common_type(compiler, codes)
         keyed = comparables(compiler, unified)
         pairs = [(key.fn, code.fn) for key, code in zip(keyed, unified, strict=True)]

@@ -151,9 +151,26 @@ def _of(code: Code) -> dict[str, object]:
 def replace(compiler: Compiler, node: exp.Replace) -> Code:
     """REPLACE: letter by letter the same."""
     type_, codes = _texts(compiler, [node.this, node.expression, node.args["replacement"]])
-    if getattr(compiler.dialect, "replaces_lazily", False) and codes[2].constant and codes[2].fn(()) is None:
-        raise Unknown("REPLACE by a constant NULL")
+    if getattr(compiler.dialect, "replaces_lazily", False):
+        return _lazy_replace(type_, codes)
     return strict(type_, lambda text, old, new: text.replace(old, new) if old else text, *codes)
+
+
+def _lazy_replace(type_: SqlType, codes: Sequence[Code]) -> Code:
+    """A replacement by NULL where there is nothing to replace may be NULL or the text."""
+    text_of, old_of, new_of = (code.fn for code in codes)
+
+    def replaced(row: JoinedRow) -> str | None:
+        text, old, new = text_of(row), old_of(row), new_of(row)
+        if text is None or old is None:
+            return None
+        if new is None and (not old or old not in text):
+            raise Unknown("REPLACE by NULL")
+        return None if new is None else text.replace(old, new) if old else str(text)
+
+    return Code(
+        type_, replaced, constant=all(code.constant for code in codes), fails=any(code.fails for code in codes)
+    )
 
 
 def position(compiler: Compiler, node: exp.StrPosition) -> Code:
@@ -215,8 +232,9 @@ def first_byte(compiler: Compiler, node: exp.Ascii) -> Code:
 
 def collate(compiler: Compiler, node: exp.Collate) -> Code:
     """COLLATE: the strongest word on how to compare."""
-    code = as_text(compiler, compiler.compile(node.this))
-    if code.constant and not code.fails and code.fn(()) is None:
+    operand = compiler.compile(node.this)
+    code = as_text(compiler, operand)
+    if operand.type.family is Family.NULL or (code.constant and not code.fails and code.fn(()) is None):
         raise Unknown("COLLATE of NULL")
     name = str(getattr(node.expression, "name", "") or node.expression.this)
     type_ = code.type.but(collation=mysql_collation(name), strength=Strength.EXPLICIT)

@@ -108,11 +108,15 @@ def _fraction(value: Decimal) -> int:
     return max(-int(value.as_tuple().exponent), 0)
 
 
-@lru_cache(maxsize=65536)
 def double_to_text(value: float) -> str:
     """A DOUBLE as the server prints it: the shortest digits, an exponent beyond 15 places."""
     if value == 0:
         return "-0" if math.copysign(1, value) < 0 else "0"
+    return _nonzero_to_text(value)
+
+
+@lru_cache(maxsize=65536)
+def _nonzero_to_text(value: float) -> str:
     sign, digit_tuple, exponent = Decimal(repr(value)).normalize().as_tuple()
     digits = "".join(map(str, digit_tuple))
     point = len(digits) + int(exponent)

@@ -72,8 +72,10 @@ class PostgreSQL(Dialect):
             return list(codes)  # without a common type, each pair is looked at by itself
         return [settle(code, target) for code in codes]
 
-    def case_pair(self, compiler: Compiler, subject: Code, value: Code) -> tuple[Code, Code]:
-        return self.settled(compiler, subject), value
+    def case_pairs(
+        self, compiler: Compiler, subject: Code, values: Sequence[Code]
+    ) -> list[tuple[Code, Code]]:
+        return [(self.settled(compiler, subject), value) for value in values]
 
     def unify(self, compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         return common_type(compiler, codes)

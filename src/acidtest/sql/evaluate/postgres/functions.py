@@ -159,6 +159,7 @@ def nullif(compiler: Compiler, node: exp.Nullif) -> Code:
     """NULLIF: the first operand as the comparison sees it."""
     left, right = compiler.compile(node.this), compiler.compile(node.expression)
     equal = compiler.truth(compiler.equal(left, right))
+    never = any(code.constant and not code.fails and code.fn(()) is None for code in (left, right))
     if left.type.family in UNTYPED:
         other = right.type if right.type.family not in UNTYPED else as_text(compiler, right).type
         left = settle(left, other)
@@ -169,6 +170,8 @@ def nullif(compiler: Compiler, node: exp.Nullif) -> Code:
         raise Unknown("NULLIF of CHAR and text")
     elif left.type.family is Family.DATE and right.type.family is Family.DATETIME:
         raise Unknown("NULLIF of dates and timestamps")
+    if never:
+        return left  # a NULL is equal to nothing, so the comparison is left out
     value = left.fn
     return Code(
         left.type,
