@@ -165,7 +165,14 @@ MARIADB = replace(
     stale_write={Level.REPEATABLE_READ: ErrorKind.RECORD_CHANGED},
     since={"check": (10, 2, 1), "nowait": (10, 3), "strict": (10, 2, 4), "stale_write": (11, 6, 2)},
 )
-SEEKDB = replace(MYSQL, level_with_dirty_reads=None, limits_connections=False, temporary_table=None, since={})
+SEEKDB = replace(
+    MYSQL,
+    level_with_dirty_reads=None,
+    limits_connections=False,
+    temporary_table=None,
+    long_statement="SELECT SLEEP(600)",  # its catalog of collations is too short to keep it busy
+    since={},
+)
 
 SQLITE = Profile(
     samples=(

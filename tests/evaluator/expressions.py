@@ -113,7 +113,10 @@ class Expressions:
         """IS NULL for every type, IS TRUE and FALSE for conditions."""
         if self.random.random() < 0.5:
             return f"({self.any(depth)} IS {self.pick(['', 'NOT '])}NULL)"
-        return f"({self.of('bool', depth)} IS {self.pick(['', 'NOT '])}{self.pick(['TRUE', 'FALSE', 'UNKNOWN'])})"
+        if self.random.random() < 0.3:
+            # sqlglot reads IS UNKNOWN as IS NULL, which takes any type; so only conditions are tested with it.
+            return f"({self.comparison(depth)} IS {self.pick(['', 'NOT '])}UNKNOWN)"
+        return f"({self.of('bool', depth)} IS {self.pick(['', 'NOT '])}{self.pick(['TRUE', 'FALSE'])})"
 
     def case(self, family: str) -> Make:
         """CASE, both kinds."""

@@ -2,10 +2,13 @@
 
 import json
 import os
+import pty
+import select
 import shutil
 import subprocess
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -147,3 +150,67 @@ def test_two_processes_install_the_same_version_at_once() -> None:
     assert [process.returncode for process in both] == [0, 0]
     assert len(answers) == 1
     assert len(store.stored()) == 1
+
+
+def shell_in_a_terminal(count: int) -> tuple[subprocess.Popen[bytes], int]:
+    """`acidtest server shell` on a terminal of its own, and the other end of that terminal."""
+    ours, theirs = pty.openpty()
+    script = f"from acidtest.cli.server import server; server(['shell', 'postgres@18', '--count', '{count}'])"
+    # a session leader gets the terminal as its own, which tmux and psql insist on
+    leader = f"import fcntl, os, termios; os.setsid(); fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n{script}"
+    environment = {**os.environ, "TERM": "xterm"}
+    process = subprocess.Popen(
+        [sys.executable, "-c", leader], stdin=theirs, stdout=theirs, stderr=theirs, env=environment
+    )
+    os.close(theirs)
+    return process, ours
+
+
+def read_until(terminal: int, wanted: bytes, times: int = 1) -> None:
+    seen = b""
+    while seen.count(wanted) < times:
+        ready, _, _ = select.select([terminal], [], [], 60)
+        assert ready, f"the terminal shows only {seen!r}"
+        seen += os.read(terminal, 4096)
+
+
+def read_to_the_end(terminal: int) -> None:
+    """Take what is still shown, so that nobody waits for room on the terminal; its end is an error on Linux."""
+    with suppress(OSError):
+        while os.read(terminal, 4096):
+            pass
+    os.close(terminal)
+
+
+RUNS = b"DO $$ BEGIN RAISE NOTICE 'it runs'; PERFORM pg_sleep(600); END $$;\n"
+
+
+def test_interrupt_cancels_the_statement_and_not_the_shell() -> None:
+    process, terminal = shell_in_a_terminal(1)
+    with process:
+        read_until(terminal, b"postgres=#")
+        os.write(terminal, RUNS)
+        read_until(terminal, b"NOTICE:  it runs")
+        os.write(terminal, b"\x03")
+        read_until(terminal, b"canceling statement")
+        os.write(terminal, b"\\q\n")
+        read_to_the_end(terminal)
+    assert process.returncode == 0
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not installed; apt-get install tmux")
+def test_several_clients_are_shown_side_by_side() -> None:
+    process, terminal = shell_in_a_terminal(2)
+    with process:
+        read_until(terminal, b"postgres=#", times=2)
+        os.write(terminal, b"\\q\n")
+        read_until(terminal, b"postgres=#")
+        os.write(terminal, b"\\q\n")
+        read_to_the_end(terminal)
+    assert process.returncode == 0
+
+
+def test_several_clients_without_tmux_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    have = shutil.which
+    monkeypatch.setattr(shutil, "which", lambda name: None if name == "tmux" else have(name))
+    assert "need tmux" in str(invoke("shell", "postgres@18", "--count", "2").exception)

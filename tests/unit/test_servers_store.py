@@ -203,7 +203,7 @@ def test_missing_tool_is_one_sentence() -> None:
 
 
 def test_failing_tool_is_quoted() -> None:
-    with pytest.raises(InstallFailedError, match="downloading failed: E: no such host"):
+    with pytest.raises(InstallFailedError, match="downloading failed: no such host; check"):
         run_tool(["sh", "-c", "echo 'E: no such host'; echo bye; exit 1"], "downloading")
 
 

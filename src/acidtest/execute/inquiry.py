@@ -24,7 +24,8 @@ class Inquiry:
         self._asked_at: int | None = None
         self._asked_in_a_row = 0
         self._pause_s = 0.0
-        self._dead = False
+        self.dead = False
+        """The server does not answer questions any more."""
         self._watching_since: float | None = None
         self.questions = 0
         """Asked in all."""
@@ -51,16 +52,16 @@ class Inquiry:
 
     def pause_s(self) -> float:
         """How long to wait for news before asking."""
-        return LONGEST_PAUSE_S if self._asked_at is not None or self._dead else self._pause_s
+        return LONGEST_PAUSE_S if self._asked_at is not None or self.dead else self._pause_s
 
     def ask(self, suspects: Sequence[Session], had_news: bool) -> None:
         """Ask, unless a question is under way, or news cut short the pause that comes before the next."""
-        if self._asked_at is not None or self._dead or (had_news and self._pause_s > 0):
+        if self._asked_at is not None or self.dead or (had_news and self._pause_s > 0):
             return
         try:
             self.watch.ask(suspects)
         except TargetFailedError:
-            self._dead = True  # the sessions in flight will tell what became of the server
+            self.dead = True  # the sessions in flight will tell what became of the server
             return
         self._asked_at = self._now
         self._asked_in_a_row += 1
@@ -70,12 +71,12 @@ class Inquiry:
 
     def answer(self) -> Waits | None:
         """An answer that is still true, if one came."""
-        if self._asked_at is None or self._dead:
+        if self._asked_at is None or self.dead:
             return None
         try:
             waits = self.watch.answer()
         except TargetFailedError:
-            self._dead = True
+            self.dead = True
             return None
         if waits is None:
             return None

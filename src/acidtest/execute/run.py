@@ -27,6 +27,7 @@ from acidtest.model import (
     Reply,
     Step,
     TransactionState,
+    Undone,
 )
 from acidtest.targets import Session, Target, Waits
 
@@ -89,6 +90,7 @@ class Run:
         self._early: list[tuple[Flight, Reply]] = []
         self._done: dict[str, int] = {}  # session name -> its last completed step; latest session last
         self._given_up: dict[str, str] = {}
+        self._cut_off: set[Session] = set()
         self._confirmed = 0
         self._patient = any(_LOCK_TIMEOUT.search(step.sql) for step in case.steps)
         self.log = log
@@ -127,6 +129,9 @@ class Run:
         session = self._sessions[step.session]
         self._current = self._flights[session] = Flight(step, session, session.transaction)
         self.log.event(EventKind.LAUNCHED, step)
+        if session in self._cut_off:
+            self._cut_off.remove(session)
+            self._selector.register(session, selectors.EVENT_READ, session)
         session.launch(step.sql)
 
     # -- quiescence
@@ -150,6 +155,9 @@ class Run:
                 continue
             waits = inquiry.answer() if inquiry.watch in ready else None
             if waits is not None and self._is_quiet(waits):
+                return
+            if inquiry.dead and not self._target.is_alive():
+                self._bury()
                 return
             if monotonic() > deadline:
                 self._overrun()
@@ -210,7 +218,7 @@ class Run:
             flight = self._flights.get(session)  # type: ignore[call-overload]
             if flight is None:
                 if isinstance(session, Session):
-                    self._selector.unregister(session)  # an idle session has news only when it was cut off
+                    self._ignore(session)
                 continue
             reply = flight.session.poll()
             if reply is None:
@@ -223,6 +231,11 @@ class Run:
             if flight is self._current:
                 self._release_early()
         return completed
+
+    def _ignore(self, session: Session) -> None:
+        """An idle session has news only when it was cut off; its next statement will show it."""
+        self._selector.unregister(session)
+        self._cut_off.add(session)
 
     def _comes_after_current(self, flight: Flight, reply: Reply) -> bool:
         """A released session may answer before the COMMIT that released it; it still took effect later."""
@@ -278,6 +291,14 @@ class Run:
             self._stop(flight)
             self.log.close(flight, Overran(self._limits.statement_s))
             self._give_up(flight.session, "an earlier statement of the session ran over the limit")
+
+    def _bury(self) -> None:
+        """The server is gone: whatever is still in flight will never be answered."""
+        self._release_early()
+        for flight in list(self._flights.values()):
+            flight.session.close()
+            gone = Failed(ErrorKind.CONNECTION_LOST, "", "the server is gone", Undone.CONNECTION)
+            self._complete(flight, Reply(gone, TransactionState.NONE))
 
     def _end_waits(self) -> None:
         """Cancel what still waits, last come first, so that no cancel lets another waiter through."""

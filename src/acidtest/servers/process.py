@@ -10,6 +10,7 @@ import select
 import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
@@ -84,6 +85,14 @@ class ServerProcess:
         if not self.ended_within(0):
             signal.pidfd_send_signal(self.descriptor, number)
 
+    def kill_all(self) -> None:
+        """SIGKILL to it and to all that it started: PostgreSQL's backends outlive their parent for a while."""
+        family = _descendants(self.pid)
+        self.signal(signal.SIGKILL)
+        for pid in family:
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+
     def close(self) -> None:
         if self.descriptor >= 0:
             os.close(self.descriptor)
@@ -116,6 +125,21 @@ def run_to_end(
             check=False,
         )
     return done.returncode
+
+
+def _descendants(pid: int) -> list[int]:
+    """Processes that a process started, and those that they started."""
+    children: dict[int, list[int]] = {}
+    for entry in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(FileNotFoundError, ProcessLookupError):
+            parent = int(entry.read_text().rpartition(")")[2].split()[1])
+            children.setdefault(parent, []).append(int(entry.parent.name))
+    found, todo = [], [pid]
+    while todo:
+        own = children.get(todo.pop(), [])
+        found += own
+        todo += own
+    return found
 
 
 def birth(pid: int) -> str:

@@ -119,7 +119,7 @@ class RunningServer:
     def kill(self) -> None:
         """SIGKILL, and wait for the end. The directory stays, for `restart`."""
         if self._process is not _NOT_STARTED:
-            self._process.signal(signal.SIGKILL)
+            self._process.kill_all()
             self._process.ended_within(STOP_SECONDS_MAX)
 
     def restart(self, fresh: bool = False) -> None:

@@ -3,8 +3,10 @@
 import os
 import shlex
 import shutil
+import signal
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 from acidtest.errors import UsageError
 from acidtest.servers.api import installed
@@ -32,12 +34,21 @@ def client_command(server: RunningServer) -> list[str]:
 
 def open_shell(server: RunningServer, count: int) -> int:
     """Open so many clients and wait until they are left; returns the exit code."""
-    command = client_command(server)
-    if count == 1:
-        return subprocess.run(command, check=False).returncode
     if not 1 <= count <= CLIENTS_MAX:
         raise UsageError(f"--count must be between 1 and {CLIENTS_MAX}, not {count}")
-    return _panes(command, count)
+    command = client_command(server)
+    with _interrupts_left_to_the_client():
+        return _panes(command, count) if count > 1 else subprocess.run(command, check=False).returncode
+
+
+@contextmanager
+def _interrupts_left_to_the_client() -> Iterator[None]:
+    """Ctrl-C cancels a statement in the client and must not end us. Ignoring it would be inherited."""
+    before = signal.signal(signal.SIGINT, lambda _number, _frame: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _with_client(server: RunningServer) -> list[Installation]:

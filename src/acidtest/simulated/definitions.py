@@ -4,8 +4,10 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from acidtest.model import Column, Index, Schema, Table
-from acidtest.simulated.problems import unsupported
+from acidtest.model import Column, ErrorKind, Index, Schema, Table
+from acidtest.simulated.problems import StatementFailed, unsupported
+from acidtest.simulated.storage import Database
+from acidtest.sql.trees import parse
 
 COLLATION = "utf8mb4_general_ci"
 
@@ -26,6 +28,40 @@ _TEXTS = ("VARCHAR", "CHAR", "TEXT")
 _PRIMARY = "PRIMARY"
 
 
+def define(database: Database, sql: str) -> None:
+    """Run a CREATE TABLE, CREATE INDEX or DROP TABLE."""
+    tree = parse(sql, "mysql")
+    if isinstance(tree, exp.Drop) and tree.args.get("kind") == "TABLE":
+        for table in tree.args["tables"]:
+            _drop(database, table.name, bool(tree.args.get("exists")))
+    elif isinstance(tree, exp.Create) and tree.args.get("kind") == "TABLE":
+        table = created_table(tree)
+        if table.name not in database.heaps:
+            database.define(table)
+        elif not tree.args.get("exists"):
+            raise StatementFailed(ErrorKind.OBJECT_EXISTS, f"there is a table {table.name} already")
+    elif isinstance(tree, exp.Create) and tree.args.get("kind") == "INDEX":
+        _create_index(database, tree)
+    else:
+        raise unsupported(f"the statement {sql!r}")
+
+
+def _drop(database: Database, name: str, tolerant: bool) -> None:
+    if name in database.heaps:
+        database.drop(name)
+    elif not tolerant:
+        raise StatementFailed(ErrorKind.NO_SUCH_OBJECT, f"there is no table {name}")
+
+
+def _create_index(database: Database, tree: exp.Create) -> None:
+    name = tree.this.args["table"].name
+    if name not in database.heaps:
+        raise StatementFailed(ErrorKind.NO_SUCH_OBJECT, f"there is no table {name}")
+    if tree.args.get("unique") and database.heaps[name].rows:
+        raise unsupported("making a unique index on a table that has rows")
+    database.define(created_index(tree, database.schema))
+
+
 def created_table(tree: exp.Create) -> Table:
     """The table that a CREATE TABLE makes."""
     if not isinstance(tree.this, exp.Schema) or tree.expression is not None:
@@ -34,7 +70,9 @@ def created_table(tree: exp.Create) -> Table:
         raise unsupported("temporary tables")
     table = Table(tree.this.this.name, ())
     for node in tree.this.expressions:
-        table = _with_column(table, node) if isinstance(node, exp.ColumnDef) else _with_constraint(table, node)
+        table = (
+            _with_column(table, node) if isinstance(node, exp.ColumnDef) else _with_constraint(table, node)
+        )
     keys = {name for index in table.indexes if index.primary for name in index.columns}
     columns = tuple(
         replace(column, nullable=column.nullable and column.name not in keys) for column in table.columns
@@ -43,11 +81,13 @@ def created_table(tree: exp.Create) -> Table:
 
 
 def created_index(tree: exp.Create, schema: Schema) -> Table:
-    """The table after a CREATE INDEX; a KeyError if there is none of that name."""
+    """The table after a CREATE INDEX."""
     index = tree.this
     table = schema.table(index.args["table"].name)
     parts = index.args["params"].args.get("columns") or []
-    return _with_index(table, [_column_name(part) for part in parts], bool(tree.args.get("unique")), index.name)
+    return _with_index(
+        table, [_column_name(part) for part in parts], bool(tree.args.get("unique")), index.name
+    )
 
 
 def _with_column(table: Table, node: exp.ColumnDef) -> Table:

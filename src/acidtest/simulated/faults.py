@@ -20,7 +20,7 @@ class Fault:
 
 
 class Planted:
-    """The one fault of an engine, or none. Set-up runs without it, so that every case starts from the truth."""
+    """The one fault of an engine, or none. Set-up runs without it: every case starts from the truth."""
 
     def __init__(self) -> None:
         self.fault: Fault | None = None
@@ -44,7 +44,9 @@ OWN_DELETED_ROW_SEEN = Fault(
     "own-deleted-row-seen", "a plain read still sees rows that its own transaction deleted", SNAPSHOTS
 )
 DELETED_ROW_SEEN = Fault(
-    "deleted-row-seen", "a snapshot still shows rows that another transaction deleted and committed", SNAPSHOTS
+    "deleted-row-seen",
+    "a snapshot still shows rows that another transaction deleted and committed",
+    SNAPSHOTS,
 )
 STALE_SNAPSHOT = Fault(
     "stale-snapshot", "statements at READ COMMITTED use the snapshot of the first one again", (RC,)

@@ -6,6 +6,7 @@ from functools import lru_cache
 from sqlglot import exp
 
 from acidtest.model import Schema, Table
+from acidtest.simulated.problems import unsupported
 from acidtest.sql.evaluate import (
     CompiledExpression,
     CompiledQuery,
@@ -13,9 +14,8 @@ from acidtest.sql.evaluate import (
     compile_query,
     dialect_of,
 )
-from acidtest.sql.shape import Locking, Shape, Verb
+from acidtest.sql.shape import Locking, Shape, Verb, shape_of
 from acidtest.sql.writes import Write, compile_write
-from acidtest.simulated.problems import unsupported
 
 GRAMMAR = "mysql"
 DIALECT = dialect_of("mariadb")
@@ -49,9 +49,18 @@ class WritePlan:
     """REPLACE, or ON DUPLICATE KEY UPDATE: it writes rows whose keys it meets."""
 
 
+def known_shape(sql: str) -> Shape:
+    """What a statement does."""
+    shape = shape_of(sql, GRAMMAR)
+    if shape is None:
+        raise unsupported(f"the statement {sql!r}")
+    return shape
+
+
 @lru_cache(maxsize=8192)
-def read_plan(shape: Shape, schema: Schema) -> ReadPlan:
+def read_plan(sql: str, schema: Schema) -> ReadPlan:
     """Compile a query."""
+    shape = known_shape(sql)
     tree = shape.tree
     single = (
         isinstance(tree, exp.Select)
@@ -72,8 +81,9 @@ def read_plan(shape: Shape, schema: Schema) -> ReadPlan:
 
 
 @lru_cache(maxsize=8192)
-def write_plan(shape: Shape, schema: Schema) -> WritePlan:
+def write_plan(sql: str, schema: Schema) -> WritePlan:
     """Compile an INSERT, UPDATE or DELETE."""
+    shape = known_shape(sql)
     assert shape.target is not None
     unconditional = replace(shape, where=None)
     parts = [_part(one, schema) for one in _row_by_row(unconditional)]
@@ -118,7 +128,7 @@ def _sources(tree: exp.Expression) -> tuple[str, ...]:
 
 def _column_names(query: CompiledQuery, tree: exp.Expression) -> tuple[str, ...]:
     """Names of the result's columns; MariaDB names an expression after its text."""
-    if all(query.columns) or len(tree.selects) != len(query.columns):
+    if all(query.columns) or not isinstance(tree, exp.Query) or len(tree.selects) != len(query.columns):
         return query.columns
     texts = [node.sql(dialect=GRAMMAR) for node in tree.selects]
     return tuple(name or text for name, text in zip(query.columns, texts, strict=True))

@@ -10,7 +10,7 @@ from acidtest.simulated.faults import Planted
 from acidtest.simulated.locks import LockTable, Matches, Mode, Request
 from acidtest.simulated.plans import ReadPlan, WritePart, WritePlan, read_plan, write_plan
 from acidtest.simulated.problems import MustWait, StatementFailed
-from acidtest.simulated.storage import Database, Heap, StoredRow, Transaction
+from acidtest.simulated.storage import Database, Heap, StoredRow, Transaction, is_committed
 from acidtest.simulated.visibility import Visibility, rows_of
 from acidtest.sql.evaluate import EvaluationError
 from acidtest.sql.shape import Locking, Patience, Shape, Verb
@@ -32,6 +32,7 @@ class Attempt:
     """
 
     transaction: Transaction
+    sql: str
     shape: Shape
     waited: bool = False
     first_choice: Chosen = field(default_factory=dict)
@@ -54,8 +55,8 @@ class Worker:
         mark = len(transaction.log)
         try:
             if attempt.shape.verb is Verb.READ:
-                return self._read(attempt, read_plan(attempt.shape, self._database.schema))
-            return self._write(attempt, write_plan(attempt.shape, self._database.schema))
+                return self._read(attempt, read_plan(attempt.sql, self._database.schema))
+            return self._write(attempt, write_plan(attempt.sql, self._database.schema))
         except MustWait:
             self._database.undo(transaction, mark)
             raise
@@ -246,7 +247,11 @@ class Worker:
             snapshot = self._visibility.kept_snapshot(attempt.transaction)
             if snapshot is not None:
                 old = {row: row.values(snapshot) for row in heap.rows.values()}
-                now = {row: row.values(current) for row, values in old.items() if values and _matches(test, values)}
+                now = {
+                    row: row.values(current)
+                    for row, values in old.items()
+                    if values and _matches(test, values)
+                }
                 return {row: values for row, values in now.items() if values is not None}
         return chosen
 
@@ -258,7 +263,7 @@ class Worker:
         if self._planted.has(faults.LOST_UPDATE) and snapshot is not None:
             return {row: row.values(snapshot) or values for row, values in chosen.items()}
         if self._planted.has(faults.WRITE_IGNORES_OWN_WRITES):
-            return {row: old for row in chosen if (old := row.values(_committed)) is not None}
+            return {row: old for row in chosen if (old := row.values(is_committed)) is not None}
         return chosen
 
     def _write_part(
@@ -281,7 +286,8 @@ class Worker:
             effect = wanted
         else:
             effect = part.checked.run(work, existing, views, number)
-        heap.next_number += effect.numbered
+        if effect.errors:
+            heap.next_number += effect.numbered  # numbers that were taken are not given again
         effect = _succeeded(effect)
         request = Request(self._locks, transaction)
         self._mind_predicates(request, heap, effect, dict(existing))
@@ -290,6 +296,7 @@ class Worker:
         if self._planted.has(faults.WRONG_AFFECTED_COUNT):
             written = {version.row.number for version in transaction.log if version.row.heap is heap}
             count -= sum(change.row in written for change in effect.changes)
+        heap.next_number += effect.numbered
         for change in effect.changes:
             self._apply(transaction, heap, part, change)
         return count
@@ -311,12 +318,12 @@ class Worker:
             holders = {index.key(values): number for number, values in existing}
             for number, values in new:
                 key = index.key(values)
-                if key is None:
+                if key is None or (number is not None and holders.get(key) == number):
                     continue
                 if not self._planted.has(faults.NO_UNIQUE_KEY_LOCK):
                     request.mind((heap, index.name, key), Mode.EXCLUSIVE)
                 twin = holders.get(key)
-                if twin is not None and twin != number:
+                if twin is not None:
                     request.lock(heap.rows[twin], twin_mode)
         self._take(request)
 
@@ -338,8 +345,10 @@ class Worker:
             if not self._planted.has(faults.INSERT_WITHOUT_LOCK):
                 self._locks.acquire(transaction, row, Mode.EXCLUSIVE)
         for index in part.checked.unique:
-            keys = {index.key(values) for values in (old, change.values) if values is not None}
-            for key in keys - {None}:
+            keys = {index.key(values) if values else None for values in (old, change.values)}
+            for key in (
+                keys - {None} if len(keys) > 1 else ()
+            ):  # an UPDATE that keeps the key locks only the row
                 self._locks.acquire(transaction, (heap, index.name, key), Mode.EXCLUSIVE)
 
 
@@ -351,10 +360,6 @@ class _Found:
 
 def _every_row(row: Row) -> bool:  # noqa: ARG001 - a condition
     return True
-
-
-def _committed(version: Any) -> bool:
-    return version.committed_at is not None and not version.undone
 
 
 def _matches(test: Callable[[Row], Any], values: Row) -> bool:

@@ -114,12 +114,14 @@ class Database:
 
     def commit(self, transaction: Transaction) -> None:
         """Make all that it wrote visible at once."""
-        self.clock += 1
         log = transaction.log
+        if not log:
+            return
+        self.clock += 1
         for version in log:
             version.committed_at = self.clock
         if self._planted.has(faults.TORN_COMMIT):
-            for version in log[len(log) // 2 :]:
+            for version in log[(len(log) + 1) // 2 :]:
                 version.committed_at = self.clock + 1
         if self._planted.has(faults.COMMIT_LOSES_ROW) and len(log) > 1:
             log[-1].undone = True
@@ -142,12 +144,24 @@ class Database:
 
     def _duplicate_deleted(self, log: list[Version]) -> None:
         deleted = next((version.row for version in log if version.values is None), None)
-        values = deleted.values(lambda version: version.committed_at is not None) if deleted else None
+        values = deleted.values(is_committed) if deleted else None
         if deleted and values is not None:
             twin = deleted.heap.new_row()
             twin.versions.append(Version(twin, values, log[0].writer, committed_at=self.clock))
 
     def committed_rows(self, name: str) -> list[Row]:
         """The rows of a table that a new transaction would find."""
-        sees = lambda version: version.committed_at is not None and not version.undone  # noqa: E731
-        return [values for _, values in self.heaps[name].seen(sees)]
+        return [values for _, values in self.heaps[name].seen(is_committed)]
+
+    def settle(self) -> None:
+        """Forget the past: each row keeps its committed version, which every snapshot shows."""
+        for heap in self.heaps.values():
+            for row in heap.rows.values():
+                row.versions = [version for version in (row.version(is_committed),) if version is not None]
+                for version in row.versions:
+                    version.committed_at = 0
+
+
+def is_committed(version: Version) -> bool:
+    """Whether everybody may come to see it."""
+    return version.committed_at is not None and not version.undone

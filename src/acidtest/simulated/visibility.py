@@ -1,10 +1,9 @@
 """Which version of a row a statement sees."""
 
-from acidtest.model import Level
+from acidtest.model import Level, Row
 from acidtest.simulated import faults
 from acidtest.simulated.faults import Planted
 from acidtest.simulated.storage import Database, Heap, Sees, Transaction, Version
-from acidtest.model import Row
 
 
 class Visibility:
@@ -24,15 +23,15 @@ class Visibility:
 
     def current(self, transaction: Transaction) -> Sees:
         """What writes and locking reads see: the newest committed version, and their own."""
-        return lambda version: not version.undone and (
-            version.committed_at is not None or version.writer is transaction
+        return lambda version: (
+            not version.undone and (version.committed_at is not None or version.writer is transaction)
         )
 
     def begin(self, transaction: Transaction, consistent_snapshot: bool) -> None:
         """A transaction begins with BEGIN."""
-        if consistent_snapshot or self._planted.has(faults.SNAPSHOT_AT_BEGIN):
-            if transaction.level is Level.REPEATABLE_READ:
-                self._snapshot_point(transaction)
+        at_once = consistent_snapshot or self._planted.has(faults.SNAPSHOT_AT_BEGIN)
+        if at_once and transaction.level is Level.REPEATABLE_READ:
+            self._snapshot_point(transaction)
 
     def kept_snapshot(self, transaction: Transaction) -> Sees | None:
         """What the snapshot of the transaction shows, if it has taken one."""

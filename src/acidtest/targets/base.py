@@ -124,6 +124,11 @@ class Target(ABC):
     def close(self) -> None:
         """Drop the private database and all connections. Never raises."""
 
+    def sibling(self) -> "Target":
+        """Another private database on the same server, for scratch work; closing it leaves the server
+        running. After a restart of the server it is lost, and a new one has to be asked for."""
+        raise UsageError(f"{self.label} has no room for scratch tables; use oracles that do without them")
+
     def restart(self) -> bool:
         """Bring a server of ours that died back to life with an empty private database; False if it is not
         ours to restart. Sessions have to be opened anew."""

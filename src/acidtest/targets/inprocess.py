@@ -162,6 +162,9 @@ class InProcessTarget(Target):
             return False
         return isinstance(self._control.execute("SELECT 1").outcome, Rows)
 
+    def sibling(self) -> Target:
+        return type(self)(None, self.label, self._limit_s)
+
     def restart(self) -> bool:
         self._close_sessions()
         try:

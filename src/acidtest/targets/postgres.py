@@ -244,6 +244,9 @@ class PostgresTarget(Target):
             return False
         return True
 
+    def sibling(self) -> Target:
+        return PostgresTarget(self.endpoint, self.label)
+
     def restart(self) -> bool:
         if self._server is None:
             return False

@@ -48,10 +48,10 @@ def open_target(spec: str) -> Target:
     if address is not None:
         return _open_at(dbms, name, address)
     if dbms.port is None:
-        return _make(dbms)(None, spec)
+        return make_target(dbms)(None, spec)
     server = servers.start(spec)
     try:
-        return _make(dbms)(server.endpoint, spec, server)
+        return make_target(dbms)(server.endpoint, spec, server)
     except BaseException:
         server.stop()
         raise
@@ -89,7 +89,7 @@ def _open_at(dbms: Dbms, name: str, address: SplitResult) -> Target:
         path = unquote(address.path)
         if not path.strip("/"):
             raise UsageError(f"{address.geturl()} names no file; write {name}:///path/to/file")
-        return _make(dbms)(Path(path), f"{name}://{path}")
+        return make_target(dbms)(Path(path), f"{name}://{path}")
     endpoint = Endpoint(
         dbms=name,
         socket=(parse_qs(address.query).get("socket") or [None])[0],
@@ -100,7 +100,7 @@ def _open_at(dbms: Dbms, name: str, address: SplitResult) -> Target:
         database=address.path.strip("/"),
     )
     # The label goes into reports, so the password stays out of it.
-    return _make(dbms)(endpoint, f"{address.scheme}://{endpoint.user}@{endpoint.host}:{endpoint.port}/", None)
+    return make_target(dbms)(endpoint, f"{address.scheme}://{endpoint.user}@{endpoint.host}:{endpoint.port}/", None)
 
 
 def _port(address: SplitResult, default: int) -> int:
@@ -112,7 +112,8 @@ def _port(address: SplitResult, default: int) -> int:
         ) from error
 
 
-def _make(dbms: Dbms) -> Callable[..., Target]:
+def make_target(dbms: Dbms) -> Callable[..., Target]:
+    """The class of a DBMS's target, its module imported now."""
     module, _, name = dbms.target.partition(":")
     return cast(Callable[..., Target], getattr(import_module(f"acidtest.targets.{module}"), name))
 

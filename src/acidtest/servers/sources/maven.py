@@ -97,7 +97,7 @@ def _write(target: Path, content: bytes) -> None:
 def _download(artefact: str, folder: Path) -> Path:
     """Fetch one artefact. mvn's own store is private and loses the artefact again, but keeps the plug-in."""
     repository = cache_folder("maven")
-    command = ["mvn", "-B", "-q", "-ntp", f"-Dmaven.repo.local={repository}", COPY]
+    command = ["mvn", "-B", "-q", "-ntp", "-Dstyle.color=never", f"-Dmaven.repo.local={repository}", COPY]
     command += [f"-Dartifact={artefact}", f"-DoutputDirectory={folder}"]
     hint = "; install Maven"
     run_tool(command, f"downloading {artefact} with mvn", folder=repository, hint=hint)

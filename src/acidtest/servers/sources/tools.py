@@ -1,5 +1,6 @@
 """Running the tools that fetch packages, with one sentence when they are missing or fail."""
 
+import re
 import shutil
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
@@ -7,7 +8,11 @@ from pathlib import Path
 
 from acidtest.servers.base import InstallFailedError
 
-WORDS_MAX = 300
+CHARACTERS_MAX = 400
+ERRORS_MAX = 2
+ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
+ERROR = re.compile(r"(?:E:|npm err(?:or)?!?|\[?(?:ERROR|FATAL)\]?:?|error:|fatal:)\s+(\S.*)")
+"""How apt, npm, mvn, pip, dpkg and others begin a line that tells what is wrong."""
 
 
 def run_tool(
@@ -50,10 +55,7 @@ def run_tool(
 
 
 def _complaint(lines: Sequence[str]) -> str:
-    """The line that says most about a failure: an error if there is one, else the last line."""
-    spoken = [line.strip() for line in lines if line.strip()]
-    errors = [
-        line for line in spoken if line.lower().startswith(("e:", "err", "npm err", "npm error", "fatal"))
-    ]
-    chosen = (errors or spoken or ["it gave no reason"])[-1 if not errors else 0]
-    return chosen[:WORDS_MAX]
+    """The lines that say most about a failure: the first errors if there are any, else the last line."""
+    spoken = [text for line in lines if (text := ANSI.sub("", line).strip())]
+    errors = [match[1] for line in spoken if (match := ERROR.match(line))]
+    return "; ".join(errors[:ERRORS_MAX] or spoken[-1:] or ["it gave no reason"])[:CHARACTERS_MAX]

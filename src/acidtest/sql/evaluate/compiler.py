@@ -52,7 +52,7 @@ class Compiler:
             handler = self.dialect.functions.get(str(node.this).upper())
         if handler is None:
             raise Unknown(f"{_name(node)} in {self.dialect.name}")
-        return self._folded(handler(self, node))
+        return self.folded(handler(self, node))
 
     def all(self, nodes: Sequence[exp.Expression]) -> list[Code]:
         """The codes of several expressions."""
@@ -90,7 +90,8 @@ class Compiler:
         finally:
             self.folds = before
 
-    def _folded(self, code: Code) -> Code:
+    def folded(self, code: Code) -> Code:
+        """A constant evaluated once; an error in it dooms the statement where constants come first."""
         if not code.constant or code.literal:
             return code
         try:

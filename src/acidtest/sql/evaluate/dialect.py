@@ -119,6 +119,10 @@ class Dialect(ABC):
         """The branches of a CASE or IF in their common type."""
         return self.unify(compiler, branches)
 
+    def merged(self, compiler: "Compiler", sides: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+        """The columns of both sides of a set operation in their common type."""
+        return self.unify(compiler, sides)
+
     def buffered(self, type_: SqlType) -> None:  # noqa: B027 - for overriding
         """A column of a result that the DBMS may keep in a temporary table: raise what is not known of it."""
 

@@ -49,21 +49,19 @@ def null(_compiler: Compiler, _node: exp.Null) -> Code:
 def conjunction(compiler: Compiler, node: exp.And) -> Code:
     """AND, from left to right, stopping at the first FALSE."""
     left = compiler.compile(node.this)
+    first = compiler.truth(left)
     with compiler.dead_code(_is_constantly(compiler, left, False)):
         right = compiler.compile(node.expression)
-    return compiler.dialect.logical(
-        both(compiler.truth(left), compiler.truth(right)), left, right
-    )
+    return compiler.dialect.logical(both(first, compiler.truth(right)), left, right)
 
 
 def disjunction(compiler: Compiler, node: exp.Or) -> Code:
     """OR, from left to right, stopping at the first TRUE."""
     left = compiler.compile(node.this)
+    first = compiler.truth(left)
     with compiler.dead_code(_is_constantly(compiler, left, True)):
         right = compiler.compile(node.expression)
-    return compiler.dialect.logical(
-        either(compiler.truth(left), compiler.truth(right)), left, right
-    )
+    return compiler.dialect.logical(either(first, compiler.truth(right)), left, right)
 
 
 def _is_constantly(compiler: Compiler, code: Code, value: bool) -> bool:
@@ -293,13 +291,27 @@ def choose(compiler: Compiler, conditions: Sequence[Code], branches: Sequence[Co
                 return branch(row)
         return last(row)
 
-    codes = (*conditions, *unified)
+    codes = _reachable(compiler, conditions, unified)
     return Code(
         type_,
         chosen,
         constant=all(code.constant for code in codes),
         fails=any(code.fails for code in codes),
     )
+
+
+def _reachable(compiler: Compiler, conditions: Sequence[Code], branches: Sequence[Code]) -> list[Code]:
+    """What a CASE may evaluate: constant conditions decide beforehand where constants come first."""
+    if not compiler.dialect.folds_constants:
+        return [*conditions, *branches]
+    found: list[Code] = []
+    for condition, branch in zip(conditions, branches, strict=False):
+        if condition.constant and not condition.fails:
+            if condition.fn(()) is True:
+                return [*found, branch]
+            continue
+        found += [condition, branch]
+    return [*found, branches[-1]]
 
 
 def coalesce(compiler: Compiler, node: exp.Coalesce) -> Code:
@@ -312,6 +324,8 @@ def coalesce(compiler: Compiler, node: exp.Coalesce) -> Code:
         last = codes[-1]
         settled = settled or (last.constant and not last.fails and last.fn(()) is not None)
     type_, unified = compiler.dialect.unify(compiler, codes)
+    if compiler.dialect.folds_constants:
+        unified = _until_settled(unified)
     fns = [code.fn for code in unified]
 
     def first(row: JoinedRow) -> Any:
@@ -324,9 +338,19 @@ def coalesce(compiler: Compiler, node: exp.Coalesce) -> Code:
     return Code(
         type_,
         first,
-        constant=all(code.constant for code in codes),
+        constant=all(code.constant for code in unified),
         fails=any(code.fails for code in unified),
     )
+
+
+def _until_settled(codes: Sequence[Code]) -> list[Code]:
+    """Arguments of COALESCE up to the first constant that is not NULL; the rest is dropped."""
+    kept: list[Code] = []
+    for code in codes:
+        kept.append(code)
+        if code.constant and not code.fails and code.fn(()) is not None:
+            break
+    return kept
 
 
 def nullif(compiler: Compiler, node: exp.Nullif) -> Code:

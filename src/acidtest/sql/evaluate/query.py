@@ -8,9 +8,10 @@ from sqlglot import exp
 
 from acidtest.model import ErrorKind, Row
 from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
+from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
-from acidtest.sql.evaluate.filters import compile_filter
+from acidtest.sql.evaluate.filters import Filter, compile_filter
 from acidtest.sql.evaluate.grouping import Grouping, aggregates_in, compile_grouping, windows_in
 from acidtest.sql.evaluate.ordering import (
     OrderItem,
@@ -24,7 +25,7 @@ from acidtest.sql.evaluate.plan import Plan
 from acidtest.sql.evaluate.relations import Relation, compile_from
 from acidtest.sql.evaluate.result import Block, limited
 from acidtest.sql.evaluate.scope import Scope
-from acidtest.sql.evaluate.types import SqlType
+from acidtest.sql.evaluate.types import Family, SqlType
 from acidtest.sql.evaluate.windows import WindowFunction, compile_window
 
 _UNMODELLED = ("qualify", "connect", "sort", "cluster", "distribute", "laterals", "kind", "into", "match")
@@ -45,7 +46,7 @@ def compile_outermost(compiler: Compiler, node: exp.Expression) -> Plan:
     return _compile(node, compiler, Scope())
 
 
-def _compile(node: exp.Expression, outer: Compiler, scope: Scope) -> Plan:
+def _compile(node: exp.Expression, outer: Compiler, scope: Scope, *, settles: bool = True) -> Plan:
     compiler = Compiler(outer.dialect, outer.catalog, scope, writes=outer.writes, plans=dict(outer.plans), doomed=outer.doomed)
     while isinstance(node, exp.Subquery) and not node.args.get("alias"):
         if any(node.args.get(key) for key in ("order", "limit", "offset", "joins", "with_")):
@@ -53,7 +54,7 @@ def _compile(node: exp.Expression, outer: Compiler, scope: Scope) -> Plan:
         node = node.this
     _add_common_tables(compiler, node)
     if isinstance(node, exp.Select):
-        return _Select(compiler, node).plan()
+        return _Select(compiler, node, settles=settles).plan()
     if isinstance(node, exp.SetOperation):
         return _set_operation(compiler, node)
     raise Unknown(f"{node.key} as a query")
@@ -92,9 +93,10 @@ class _Output:
 class _Select:
     """Compiles one SELECT, clause by clause, in the order in which they take effect."""
 
-    def __init__(self, compiler: Compiler, node: exp.Select) -> None:
+    def __init__(self, compiler: Compiler, node: exp.Select, *, settles: bool) -> None:
         self.compiler = compiler
         self.node = node
+        self.settles = settles
         self.base_width = compiler.scope.width
         for clause in _UNMODELLED:
             if node.args.get(clause):
@@ -104,7 +106,7 @@ class _Select:
         """The plan of the whole SELECT."""
         node, compiler = self.node, self.compiler
         relation = compile_from(compiler, node, compile_beside)
-        where = compile_filter(compiler, node.args.get("where"), relation)
+        where = self._where(relation)
         grouping = self._grouping()
         having = self._having(grouping)
         windows = self._windows()
@@ -124,6 +126,16 @@ class _Select:
             base_width=self.base_width,
             matches=None if grouping else self._matches(relation, where.test),
         )
+
+    def _where(self, relation: Relation) -> Filter:
+        try:
+            return compile_filter(self.compiler, self.node.args.get("where"), relation)
+        except EvaluationError:
+            # The select list is understood before WHERE, so an error in it is the one that is reported.
+            for entry in self.node.expressions:
+                if not aggregates_in([entry]) and not windows_in([entry]) and not entry.find(exp.Star):
+                    self.compiler.compile(entry.unalias())
+            raise
 
     def _later_nodes(self) -> list[exp.Expression]:
         clauses = [self.node.args.get(key) for key in ("having", "order")]
@@ -189,7 +201,8 @@ class _Select:
                 continue
             names.append(_output_name(entry))
             codes.append(self.compiler.compile(entry.unalias()))
-        codes = [self.compiler.dialect.settled(self.compiler, code) for code in codes]
+        if self.settles:
+            codes = [self.compiler.dialect.settled(self.compiler, code) for code in codes]
         shown = [(code.fn, self.compiler.dialect.output(code.type)) for code in codes]
         return _Output(names, codes, shown)
 
@@ -249,7 +262,7 @@ class _Select:
     def _execution(
         self,
         relation: Relation,
-        where: Any,
+        where: Filter,
         grouping: Grouping | None,
         having: Fn | None,
         windows: Sequence[WindowFunction],
@@ -260,9 +273,12 @@ class _Select:
         offset = constant_count(self.compiler, self.node.args.get("offset")) or 0
         unique = self._distinct_key(output)
         test = where.test
-        lazily = limit is not None and any(code.fails for code in output.codes)
+        fails = where.fails or any(code.fails for code in output.codes)
 
         def run(base: JoinedRow) -> tuple[Block, ...]:
+            return limited(grouped_rows(base), offset, limit)
+
+        def grouped_rows(base: JoinedRow) -> list[tuple[Row, ...]]:
             rows = relation.rows(base)
             if test is not None:
                 rows = [row for row in rows if test(row) is True]
@@ -272,16 +288,14 @@ class _Select:
                     rows = [row for row in rows if having(row) is True]
             for window in windows:
                 rows = window.extend(rows)
-            entries = _shown(output, rows, lazily)
+            entries = [(row, output.row(row)) for row in rows]
             if unique is not None:
                 entries = [(row, out) for out, row in distinct([(out, row) for row, out in entries], unique)]
             if order:
-                groups = [tuple(ties) for _, ties in in_order(order, entries)]
-            else:
-                groups = [tuple(out for _, out in entries)]
-            return limited(groups, offset, limit)
+                return [tuple(ties) for _, ties in in_order(order, entries)]
+            return [tuple(out for _, out in entries)]
 
-        return run
+        return run if limit is None or not fails else _unless_limited(run, limit)
 
     def _distinct_key(self, output: _Output) -> Callable[[Sequence[Any]], tuple[Any, ...]] | None:
         clause = self.node.args.get("distinct")
@@ -293,13 +307,20 @@ class _Select:
         return row_key([dialect.key(code.type, ordering=False) for code in output.codes])
 
 
-def _shown(output: _Output, rows: Sequence[JoinedRow], lazily: bool) -> list[tuple[JoinedRow, Row]]:
-    try:
-        return [(row, output.row(row)) for row in rows]
-    except EvaluationError as error:
-        if lazily:
+def _unless_limited(
+    run: Callable[[JoinedRow], tuple[Block, ...]], limit: int
+) -> Callable[[JoinedRow], tuple[Block, ...]]:
+    """LIMIT 0 evaluates nothing; any other may or may not reach the row that fails."""
+
+    def careful(base: JoinedRow) -> tuple[Block, ...]:
+        if limit == 0:
+            return ()
+        try:
+            return run(base)
+        except EvaluationError as error:
             raise Unknown("an error in a row that LIMIT may leave out") from error
-        raise
+
+    return careful
 
 
 def _slot(at: int) -> Fn:
@@ -335,8 +356,8 @@ def _position_in_output(
 
 def _set_operation(compiler: Compiler, node: exp.SetOperation) -> Plan:
     """UNION, INTERSECT, EXCEPT [ALL]."""
-    left = compile_nested(compiler, node.this)
-    right = compile_nested(compiler, node.expression)
+    left = _compile(node.this, compiler, compiler.scope.child(), settles=False)
+    right = _compile(node.expression, compiler, compiler.scope.child(), settles=False)
     if len(left.types) != len(right.types):
         raise EvaluationError(ErrorKind.SYNTAX, "different numbers of columns")
     types, converters = _unified_columns(compiler, left, right)
@@ -376,13 +397,21 @@ def _unified_columns(
     types: list[SqlType] = []
     converters: tuple[list[Fn], list[Fn]] = ([], [])
     for at, pair in enumerate(zip(left.types, right.types, strict=True)):
-        codes = [Code(compiler.dialect.derived(type_), _slot(at)) for type_ in pair]
-        type_, unified = compiler.dialect.unify(compiler, codes)
+        codes = [_column_of_side(compiler, type_, at) for type_ in pair]
+        type_, unified = compiler.dialect.merged(compiler, codes)
         output = compiler.dialect.output(type_)
         types.append(type_)
         for side, code in zip(converters, unified, strict=True):
             side.append(code.fn if output is None else code.then(type_, output).fn)
     return types, converters
+
+
+def _column_of_side(compiler: Compiler, type_: SqlType, at: int) -> Code:
+    if type_.family is Family.LITERAL:
+        raise Unknown("a literal without a type in a set operation")
+    if type_.family is Family.NULL:
+        return constant_code(type_, None)
+    return Code(compiler.dialect.derived(type_), _slot(at))
 
 
 def _set_order(

@@ -214,6 +214,8 @@ def _derived(compiler: Compiler, plan: "Plan", node: exp.Expression, default_nam
     )
     if plan.correlated:
         raise Unknown("LATERAL")
+    if plan.fails:
+        raise Unknown("an expression in a derived table that may fail before or after the table is filtered")
     scope.sources.append(Source(name, fields))
     scope.width += len(fields)
     return lambda base: list(plan.rows(base))

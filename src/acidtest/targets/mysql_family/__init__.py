@@ -2,7 +2,7 @@
 
 - `wire`: one connection without waiting; `replies` and `values` read what the server sends
 - `errors`: error numbers by meaning, as data
-- `session`, `target`: the interface of the executor on top of these
+- `session`, `target`, `private`: the interface of the executor on top of these
 - `catalog`: the schema from information_schema
-- `innodb`, `waits`: who waits for whom
+- `locks`, `innodb`, `waits`: who waits for whom; `innodb_target`: what MySQL and MariaDB share
 """

@@ -77,6 +77,10 @@ class MySQLSession(Session):
     def fileno(self) -> int:
         return self.wire.fileno()
 
+    def has_news(self) -> bool:
+        """Whether something came that `poll` has not seen."""
+        return self.wire.has_news()
+
     def close(self) -> None:
         self.alive = False
         self.in_flight = False

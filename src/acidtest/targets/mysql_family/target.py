@@ -117,7 +117,14 @@ class FamilyTarget(Target):
         own.transaction = TransactionState.NONE
 
     def cancel(self, session: Session) -> None:
-        refused = self._control.ask(f"KILL QUERY {_own(session).thread_id}")[-1]
+        own = _own(session)
+        deadline = monotonic() + ANSWER_LIMIT_S
+        while not self._has_begun(own):  # a KILL that comes earlier would be lost
+            if own.has_news():
+                return  # it has answered already
+            if monotonic() > deadline:
+                raise TargetFailedError(f"{self.label} neither begins a statement nor answers it")
+        refused = self._control.ask(f"KILL QUERY {own.thread_id}")[-1]
         if isinstance(refused, Refused) and refused.errno != _NO_SUCH_THREAD:
             raise TargetFailedError(f"{self.label} does not cancel a statement: {refused.message}")
 
@@ -152,6 +159,9 @@ class FamilyTarget(Target):
         except AcidtestError:
             return False
         return True
+
+    def sibling(self) -> Target:
+        return type(self)(self.endpoint, self.label)
 
     def restart(self) -> bool:
         if self._server is None:
@@ -234,8 +244,15 @@ class FamilyTarget(Target):
         session.adopt(self._session_wire(), self.default_level)
         self._sessions[session.thread_id] = session
 
+    def _has_begun(self, session: MySQLSession) -> bool:
+        """Whether the server is at work on the session's statement."""
+        result = self._control.ask("SHOW PROCESSLIST")[-1]
+        if not isinstance(result, ResultSet):
+            raise TargetFailedError(f"{self.label} does not list its threads: {result}")
+        return any(row[0] == session.thread_id and row[4] != "Sleep" for row in result.rows)
+
     def _stop_statement(self, session: MySQLSession) -> None:
-        """Cancel until it answers: a cancel that comes before the statement begins is lost."""
+        """Cancel until it answers."""
         deadline = monotonic() + ANSWER_LIMIT_S
         poller = select.poll()
         poller.register(session, select.POLLIN)

@@ -94,10 +94,17 @@ class Wire:
         """Drop the connection without a word, so that it never waits and never fails."""
         self._connection._force_close()  # type: ignore[attr-defined]
 
-    def _await(self, event: int) -> None:
+    def has_news(self) -> bool:
+        """Whether bytes wait to be received, or the end of the connection."""
+        return self._ready(select.POLLIN, 0)
+
+    def _ready(self, event: int, limit_s: float) -> bool:
         poller = select.poll()
         poller.register(self._socket, event)
-        if not poller.poll(ANSWER_LIMIT_S * 1000):
+        return bool(poller.poll(limit_s * 1000))
+
+    def _await(self, event: int) -> None:
+        if not self._ready(event, ANSWER_LIMIT_S):
             raise TargetFailedError(f"{self.label} gave no answer within {ANSWER_LIMIT_S:.0f} s; is it hung?")
 
 

@@ -159,7 +159,7 @@ def division(compiler: Compiler, node: exp.Div) -> Code:
         if not b:
             return _by_zero(compiler)
         quotient = values.divide_decimals(a, b, increment)
-        return quotient if keeps else values.round_decimal(quotient, scale)
+        return quotient if keeps else values.checked_decimal(values.round_decimal(quotient, scale))
 
     return strict(
         decimal(scale, loose=keeps), divide, as_decimal(left), as_decimal(right), fails=compiler.writes
@@ -179,7 +179,7 @@ def integer_division(compiler: Compiler, node: exp.IntDiv) -> Code:
     def divide(a: Any, b: Any) -> int | None:
         if not b:
             return _by_zero(compiler)
-        quotient = abs(int(a)) // abs(int(b)) if not decimals else int(values.EXACT.divide_int(abs(a), abs(b)))
+        quotient = int(values.EXACT.divide_int(a.copy_abs(), b.copy_abs())) if decimals else abs(a) // abs(b)
         quotient = -quotient if (a < 0) != (b < 0) else quotient
         if quotient < low or quotient > high:
             raise EvaluationError(ErrorKind.OUT_OF_RANGE, "BIGINT value is out of range")
@@ -202,9 +202,13 @@ def modulo(compiler: Compiler, node: exp.Mod) -> Code:
         one, two = as_double(compiler, left), as_double(compiler, right)
         return strict(_double_type(one, two), of_doubles, one, two, fails=True)
     if Family.DECIMAL in families:
+        keeps_sign = bool(getattr(compiler.dialect, "division_keeps_digits", False))
 
         def of_decimals(a: Decimal, b: Decimal) -> Decimal | None:
-            return values.checked_decimal(values.EXACT.remainder(a, b)) if b else _by_zero(compiler)
+            if not b:
+                return _by_zero(compiler)
+            rest = values.EXACT.remainder(a, b)
+            return rest if keeps_sign else values.checked_decimal(rest)
 
         type_ = decimal(max(left.type.scale or 0, right.type.scale or 0))
         return strict(

@@ -18,12 +18,24 @@ from acidtest.sql.evaluate.mysql.aggregates import aggregate
 from acidtest.sql.evaluate.mysql.compare import comparables
 from acidtest.sql.evaluate.mysql.store import store
 from acidtest.sql.evaluate.mysql.types import as_double, common_collation, common_type, stored_type
-from acidtest.sql.evaluate.types import LOGICAL, Family, SqlType
+from acidtest.sql.evaluate.types import DOUBLE, LOGICAL, Family, SqlType
+
+
+def _nullif(compiler: Compiler, node: exp.Nullif) -> Code:
+    """NULLIF; over different kinds of types, that of the answer is not the first operand's."""
+    left, right = (compiler.compile(part).type for part in (node.this, node.expression))
+    if left.is_text != right.is_text and Family.NULL not in (left.family, right.family):
+        raise Unknown("NULLIF over texts and others")
+    return logic.nullif(compiler, node)
 
 
 def _mixes_signs(codes: Sequence[Code]) -> bool:
     """Whether a signed integer may meet an unsigned one with the same 64 bits."""
-    integers = [code.type for code in codes if code.type.family is Family.INTEGER and not code.literal]
+    integers = [
+        code.type
+        for code in codes
+        if code.type.family is Family.INTEGER and not (code.literal and code.fn(()) >= 0)
+    ]
     wide = any(type_.unsigned and type_.bits == 64 for type_ in integers)
     return wide and any(not type_.unsigned and not type_.logical for type_ in integers)
 
@@ -44,6 +56,17 @@ def _if_function(compiler: Compiler, node: exp.If) -> Code:
         if len(types) > 1:
             raise Unknown("IF with a constant condition over different types")
     return code
+
+
+def _output_with_sign(scale: int) -> Convert:
+    """MariaDB takes the sign from a zero only if it rounds decimals away."""
+
+    def shown(value: Decimal) -> Decimal:
+        rounded = values.round_decimal(value, scale)
+        rounds = -int(value.as_tuple().exponent) > scale
+        return values.checked_decimal(rounded) if rounds else rounded
+
+    return shown
 
 
 def _fixed(scale: int, keeps_sign: bool) -> Convert:
@@ -71,6 +94,8 @@ class MySQL(Dialect):
     folds_signs: ClassVar[bool] = False
     mixes_signs_as_decimal: ClassVar[bool] = False
     replaces_lazily: ClassVar[bool] = False
+    limits_double_text: ClassVar[bool] = True
+    subject_decides_collation: ClassVar[bool] = True
     confuses_signs_in_lists: ClassVar[bool] = True
     rounds_to_fixed: ClassVar[bool] = False
     branches_keep_decimals: ClassVar[bool] = True
@@ -79,6 +104,7 @@ class MySQL(Dialect):
         **subqueries.SHARED,
         exp.Xor: _exclusive,
         exp.If: _if_function,
+        exp.Nullif: _nullif,
         **arithmetic.HANDLERS,
         **numbers.HANDLERS,
         **strings.HANDLERS,
@@ -99,6 +125,8 @@ class MySQL(Dialect):
             return code.fn
         if code.type.is_temporal:
             raise Unknown("dates as conditions")
+        if compiler.writes and code.type.is_text:
+            return _not_zero(code.then(DOUBLE, values.text_to_double_or_unknown).fn)
         return _not_zero((code if code.type.is_numeric else as_double(compiler, code)).fn)
 
     def logical(self, fn: Fn, *codes: Code) -> Code:
@@ -155,6 +183,8 @@ class MySQL(Dialect):
             return _unsigned_zero
         if type_.ragged:
             return None
+        if self.division_keeps_digits and type_.family is Family.DECIMAL:
+            return _output_with_sign(type_.scale or 0)
         if type_.family is Family.DECIMAL:
             scale = type_.scale or 0
             return lambda value: values.checked_decimal(values.round_decimal(value, scale))
@@ -176,7 +206,14 @@ class MySQL(Dialect):
         same = len({code.type for code in branches if code.type.family is not Family.NULL}) == 1
         return type_.but(ragged=not same), unified
 
+    def merged(self, compiler: Compiler, sides: Sequence[Code]) -> tuple[SqlType, list[Code]]:
+        if {side.type.family for side in sides} >= {Family.DOUBLE, Family.TEXT}:
+            raise Unknown("a set operation over DOUBLEs and texts")
+        return self.unify(compiler, sides)
+
     def buffered(self, type_: SqlType) -> None:
+        if type_.family is Family.DOUBLE and type_.scale is not None:
+            raise Unknown("a DOUBLE with a fixed number of decimals in a temporary table")
         if type_.ragged:
             raise Unknown("a CASE over different decimals in a temporary table")
 
@@ -197,6 +234,8 @@ class MariaDB(MySQL):
     folds_signs = True
     mixes_signs_as_decimal = True
     replaces_lazily = True
+    limits_double_text = False
+    subject_decides_collation = False
     confuses_signs_in_lists = False
     rounds_to_fixed = True
     branches_keep_decimals = False

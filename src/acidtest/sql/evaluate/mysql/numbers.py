@@ -15,7 +15,17 @@ from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.mysql import values
 from acidtest.sql.evaluate.mysql.compare import comparables
 from acidtest.sql.evaluate.mysql.types import as_datetime, as_decimal, as_double, as_text, common_type, text_type
-from acidtest.sql.evaluate.types import DATE, DATETIME, DOUBLE, INTEGER, UNSIGNED, Family, SqlType, decimal
+from acidtest.sql.evaluate.types import (
+    DATE,
+    DATETIME,
+    DOUBLE,
+    INTEGER,
+    UNSIGNED,
+    Family,
+    SqlType,
+    Strength,
+    decimal,
+)
 
 DType = exp.DataType.Type
 _INEXACT = (Family.DOUBLE, Family.TEXT)
@@ -32,7 +42,8 @@ def absolute(compiler: Compiler, node: exp.Abs) -> Code:
     """ABS."""
     code = _number(compiler, node.this)
     if code.type.family is not Family.INTEGER:
-        return code.then(code.type.but(ragged=False), abs)
+        of = Decimal.copy_abs if code.type.family is Family.DECIMAL else abs
+        return code.then(code.type.but(ragged=False), of)
     if code.type.unsigned:
         return code
 
@@ -112,6 +123,8 @@ def _rescaled(
         return code.then(_rounded_type(compiler, max(digits, 0)), _double_rescaler(digits, whole))
     fixed = bool(getattr(compiler.dialect, "rounds_to_fixed", False))
     if family is Family.INTEGER:
+        if not fixed:
+            code = code.typed(code.type.but(bits=64, logical=False))
         if digits >= 0:
             return code
         if fixed and not code.column and not code.literal:
@@ -183,8 +196,8 @@ def _extreme(better: Callable[[Any, Any], bool]) -> Callable[[Compiler, Any], Co
                     return None
                 if best_key is None or better(key, best_key):
                     best_key, best = key, value_of(row)
-                elif key == best_key and type_.is_text and value_of(row) != best:
-                    raise Unknown("which of several equal texts is the greatest or least")
+                elif key == best_key and repr(value_of(row)) != repr(best):
+                    raise Unknown("which of several equal values is the greatest or least")
             return best
 
         return Code(
@@ -228,6 +241,8 @@ def _parameters(target: exp.DataType) -> list[int]:
 
 
 def _refuse_in_write(compiler: Compiler, code: Code) -> None:
+    if code.type.is_text and code.type.loose:
+        raise Unknown("this text as a number")
     if compiler.writes and code.type.is_text:
         raise Unknown("CAST of texts in a write")
 
@@ -271,7 +286,8 @@ def _cast_to_text(compiler: Compiler, code: Code, target: exp.DataType) -> Code:
     text = as_text(compiler, code)
     type_ = text_type(compiler)
     if code.type.is_text:
-        type_ = code.type.but(padded=False, strength=type_.strength, collation=type_.collation)
+        type_ = code.type.but(padded=False, length=None, collation=type_.collation)
+    type_ = type_.but(strength=Strength.COLUMN)
     sizes = _parameters(target)
     if not sizes:
         return text.typed(type_)
@@ -293,7 +309,7 @@ def _cast_to_decimal(compiler: Compiler, code: Code, target: exp.DataType) -> Co
 
     def convert(value: Any) -> Decimal:
         result = values.round_decimal(to_exact(value), scale)
-        if abs(result) >= limit:
+        if result.copy_abs() >= limit:
             if compiler.writes:
                 raise Unknown("CAST to a short DECIMAL in a write")
             return largest if result > 0 else -largest
@@ -316,6 +332,8 @@ _EXACT_VALUES: dict[Family, Callable[[Any], Decimal]] = {
 def field_position(compiler: Compiler, node: exp.Anonymous) -> Code:
     """FIELD(value, a, b, ...): the position of the first equal one, 0 if none is."""
     codes = compiler.all(node.expressions)
+    if len({(code.type.family, code.type.unsigned) for code in codes}) > 1:
+        raise Unknown("FIELD over different types")
     keyed = comparables(compiler, codes)
     subject, others = keyed[0], keyed[1:]
     tests = [strict(INTEGER, lambda a, b: a == b, subject, other).fn for other in others]

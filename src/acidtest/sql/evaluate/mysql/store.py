@@ -17,6 +17,8 @@ from acidtest.sql.evaluate.types import Family, SqlType
 def store(compiler: Compiler, column: Column, code: Code) -> Fn:
     """The value that the column holds after the assignment."""
     target = stored_type(column)
+    if code.type.is_text and code.type.loose and not target.is_text:
+        raise Unknown("storing this text as a number")
     source = code if code.type.family is not Family.NULL else code.typed(target)
     convert = _converter(compiler, target, source)
     inner = convert.fn if isinstance(convert, Code) else source.then(target, convert).fn
@@ -38,9 +40,12 @@ def _converter(compiler: Compiler, target: SqlType, source: Code) -> Convert | C
     if target.family is Family.DECIMAL:
         return _to_decimal(target, source.type)
     if target.family is Family.DOUBLE:
-        return _to_double(source.type)
+        output = compiler.dialect.output(target)
+        stored = source.then(target, _to_double(source.type))
+        return stored if output is None else stored.then(target, output)
     if target.family is Family.TEXT:
-        return as_text(compiler, source).then(target, _fitter(target))
+        inexact = source.type.family is Family.DOUBLE
+        return as_text(compiler, source).then(target, _fitter(target, inexact=inexact))
     if target.family is Family.DATE:
         if source.type.family not in (Family.DATE, Family.TEXT):
             raise Unknown("storing anything but dates and texts in DATE")
@@ -101,9 +106,9 @@ def _to_decimal(target: SqlType, source: SqlType) -> Convert:
 
     def convert(value: Any) -> Decimal:
         result = values.round_decimal(exact(value), scale)
-        if abs(result) >= limit:
+        if result.copy_abs() >= limit:
             raise EvaluationError(ErrorKind.OUT_OF_RANGE, "out of range value for column")
-        return abs(result) if not result else result
+        return result.copy_abs() if not result else result
 
     return convert
 
@@ -128,11 +133,13 @@ def _to_double(source: SqlType) -> Convert:
     raise Unknown("storing dates in DOUBLE")
 
 
-def _fitter(target: SqlType) -> Callable[[str], str]:
+def _fitter(target: SqlType, *, inexact: bool) -> Callable[[str], str]:
     limit = target.length or 0
 
     def fit(text: str) -> str:
         if len(text) > limit:
+            if inexact:
+                raise Unknown("storing a DOUBLE in a text that is too short for its digits")
             if text[limit:].strip(" "):
                 raise EvaluationError(ErrorKind.TRUNCATION, "data too long for column")
             text = text[:limit]

@@ -53,6 +53,14 @@ def _texts(compiler: Compiler, nodes: Sequence[exp.Expression]) -> tuple[SqlType
     return SqlType(Family.TEXT, collation=collation, strength=strength), codes
 
 
+def _subject_and_texts(compiler: Compiler, nodes: Sequence[exp.Expression]) -> tuple[SqlType, list[Code]]:
+    """Texts of which, on MySQL, the first alone decides the collation of the answer."""
+    type_, codes = _texts(compiler, nodes)
+    if not getattr(compiler.dialect, "subject_decides_collation", False):
+        return type_, codes
+    return type_.but(collation=codes[0].type.collation, strength=codes[0].type.strength), codes
+
+
 def _count(compiler: Compiler, node: exp.Expression) -> Code:
     code = compiler.compile(node)
     if code.type.family not in (Family.INTEGER, Family.NULL):
@@ -129,7 +137,7 @@ def right(compiler: Compiler, node: exp.Right) -> Code:
 def trim(compiler: Compiler, node: exp.Trim) -> Code:
     """TRIM, LTRIM, RTRIM: whole occurrences of a text, letter by letter the same."""
     removed = node.args.get("expression")
-    type_, codes = _texts(compiler, [node.this] if removed is None else [node.this, removed])
+    type_, codes = _subject_and_texts(compiler, [node.this] if removed is None else [node.this, removed])
     side = str(node.args.get("position") or "BOTH").upper()
 
     def trimmed(text: str, what: str = " ") -> str:
@@ -141,16 +149,13 @@ def trim(compiler: Compiler, node: exp.Trim) -> Code:
             text = text[: -len(what)]
         return text
 
-    return strict(type_.but(**_of(codes[0])), trimmed, *codes)
-
-
-def _of(code: Code) -> dict[str, object]:
-    return {"collation": code.type.collation, "strength": code.type.strength}
+    return strict(type_, trimmed, *codes)
 
 
 def replace(compiler: Compiler, node: exp.Replace) -> Code:
     """REPLACE: letter by letter the same."""
-    type_, codes = _texts(compiler, [node.this, node.expression, node.args["replacement"]])
+    parts = [node.this, node.expression, node.args["replacement"]]
+    type_, codes = _subject_and_texts(compiler, parts)
     if getattr(compiler.dialect, "replaces_lazily", False):
         return _lazy_replace(type_, codes)
     return strict(type_, lambda text, old, new: text.replace(old, new) if old else text, *codes)
@@ -207,7 +212,7 @@ def pad(compiler: Compiler, node: exp.Pad) -> Code:
     fill = node.args.get("fill_pattern")
     if fill is None:
         raise Unknown("LPAD without a filling")
-    type_, codes = _texts(compiler, [node.this, fill])
+    type_, codes = _subject_and_texts(compiler, [node.this, fill])
     on_left = bool(node.args.get("is_left"))
 
     def padded(text: str, filling: str, size: int) -> str | None:
@@ -243,8 +248,8 @@ def collate(compiler: Compiler, node: exp.Collate) -> Code:
 
 def strcmp(compiler: Compiler, node: exp.Anonymous) -> Code:
     """STRCMP: -1, 0 or 1."""
-    if any(compiler.compile(part).type.is_temporal for part in node.expressions):
-        raise Unknown("STRCMP of dates")
+    if not all(compiler.compile(part).type.is_text for part in node.expressions):
+        raise Unknown("STRCMP of anything but texts")
     type_, codes = _texts(compiler, node.expressions)
     key = type_.collation.key
 
@@ -258,7 +263,8 @@ def strcmp(compiler: Compiler, node: exp.Anonymous) -> Code:
 def hexadecimal(compiler: Compiler, node: exp.Hex) -> Code:
     """HEX of an integer or of the bytes of a text."""
     code = compiler.compile(node.this)
-    target = text_type(compiler, Strength.LITERAL)
+    # As a number, the answer has decimals that are not modelled.
+    target = text_type(compiler, Strength.LITERAL).but(loose=True)
     if code.type.family is Family.INTEGER:
         return code.then(target, lambda value: format(value & ((1 << 64) - 1), "X"))
     if code.type.is_text:

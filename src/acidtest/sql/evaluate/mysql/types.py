@@ -19,6 +19,8 @@ from acidtest.sql.evaluate.types import (
     DOUBLE,
     INTEGER,
     NULL,
+    NUMERIC,
+    TEMPORAL,
     UNSIGNED,
     Family,
     SqlType,
@@ -132,7 +134,9 @@ def as_text(compiler: Compiler, code: Code) -> Code:
     if type_.family is Family.DOUBLE:
         output = compiler.dialect.output(type_)
         shown = code if output is None else code.then(type_, output)
-        return shown.then(target, values.double_to_text if type_.scale is None else fixed_to_text(type_.scale))
+        limited = bool(getattr(compiler.dialect, "limits_double_text", False))
+        plain = values.short_double_to_text if limited else values.double_to_text
+        return shown.then(target, plain if type_.scale is None else fixed_to_text(type_.scale))
     return code.then(target, values.temporal_to_text)
 
 
@@ -182,9 +186,13 @@ def common_collation(codes: Sequence[Code]) -> tuple[Collation, Strength]:
 def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
     """The type of CASE, IF, COALESCE and UNION over these codes, and the codes in it."""
     known = [code.type for code in codes if code.type.family is not Family.NULL]
+    if any(code.type.family is Family.NULL and not code.constant for code in codes):
+        raise Unknown("the type of an expression that is always NULL")
     if not known:
         return NULL, list(codes)
     families = {type_.family for type_ in known}
+    if families & TEMPORAL and families & NUMERIC:
+        raise Unknown("dates and numbers as one type")
     if len(families) == 1 and families & {Family.DATE, Family.DATETIME}:
         return known[0], list(codes)
     if families == {Family.DATE, Family.DATETIME}:
@@ -192,7 +200,7 @@ def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, lis
     if Family.TEXT in families or not families <= {Family.INTEGER, Family.DECIMAL, Family.DOUBLE}:
         texts = [as_text(compiler, code) for code in codes]
         collation, strength = common_collation(texts)
-        loose = any(code.type.loose and code.type.is_text for code in codes)
+        loose = any((code.type.loose and code.type.is_text) or code.type.is_temporal for code in codes)
         return SqlType(Family.TEXT, collation=collation, strength=strength, loose=loose), texts
     if Family.DOUBLE in families:
         type_ = DOUBLE.but(scale=common_scale(known))

@@ -17,6 +17,7 @@ EXACT = Context(prec=400, rounding=ROUND_HALF_UP)
 MAX_DIGITS = 65
 _NUMBER = re.compile(r"\s*[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _WHOLE = re.compile(r"\s*([+-]?\d+)", re.ASCII)
+_SURE_WIDTH = 19
 _MAX_PLAIN_EXPONENT = 15  # digits before or after the point up to which DOUBLEs print without an exponent
 
 
@@ -44,10 +45,9 @@ def text_to_double_checked(text: str) -> float:
 
 def text_to_double_or_unknown(text: str) -> float:
     """A constant in a strict write: whether its garbage is noticed depends on when it is evaluated."""
-    number, whole = number_prefix(text)
-    if not whole:
-        raise Unknown("a constant that is no number, in a write")
-    return float(number)
+    if not _WHOLE.fullmatch(text):
+        raise Unknown("a constant that is no whole number as a number, in a write")
+    return float(text)
 
 
 def text_to_integer(text: str, *, unsigned: bool) -> int:
@@ -85,10 +85,14 @@ def _unit(scale: int) -> Decimal:
 
 def checked_decimal(value: Decimal) -> Decimal:
     """Refuse to guess beyond 65 digits; a zero has no sign."""
+    _check_digits(value)
+    return value.copy_abs() if not value else value
+
+
+def _check_digits(value: Decimal) -> None:
     digits = value.adjusted() + 1
     if digits > 30 and digits - int(value.as_tuple().exponent) > MAX_DIGITS:
         raise Unknown("DECIMALs of more than 65 digits")
-    return abs(value) if not value else value
 
 
 def divide_decimals(left: Decimal, right: Decimal, increment: int) -> Decimal:
@@ -100,8 +104,9 @@ def divide_decimals(left: Decimal, right: Decimal, increment: int) -> Decimal:
     up1, up2 = -(-frac1 // 9) * 9, -(-frac2 // 9) * 9
     increment = max(increment - (up1 - frac1) - (up2 - frac2), 0)
     digits = -(-(up1 + up2 + increment) // 9) * 9
-    quotient = EXACT.divide(left, right)
-    return checked_decimal(quotient.quantize(_unit(digits), ROUND_DOWN, EXACT))
+    quotient = EXACT.divide(left, right).quantize(_unit(digits), ROUND_DOWN, EXACT)
+    _check_digits(quotient)
+    return quotient if left else quotient.copy_abs()
 
 
 def _fraction(value: Decimal) -> int:
@@ -143,6 +148,14 @@ def decimal_to_text(scale: int) -> Callable[[Decimal], str]:
         return format(round_decimal(value, scale), "f")
 
     return convert
+
+
+def short_double_to_text(value: float) -> str:
+    """The same where the width of the text is limited by the length of the expression."""
+    text = double_to_text(value)
+    if len(text) > _SURE_WIDTH:
+        raise Unknown("long DOUBLEs as text")
+    return text
 
 
 def own_decimals_to_text(value: Decimal) -> str:

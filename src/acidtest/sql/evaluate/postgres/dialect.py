@@ -102,7 +102,7 @@ class PostgreSQL(Dialect):
         target = self.column_type(column)
         converted = _assigned(compiler, code, target)
         fitted = fit(target, explicit=False)
-        fn = converted.fn if fitted is None else converted.then(target, fitted).fn
+        fn = compiler.folded(converted if fitted is None else converted.then(target, fitted)).fn
         return fn if column.nullable else _required(column, fn)
 
     def ungrouped(self, name: str) -> None:

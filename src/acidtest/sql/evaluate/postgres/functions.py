@@ -64,7 +64,9 @@ def absolute(compiler: Compiler, node: exp.Abs) -> Code:
     if code.type.family is Family.INTEGER:
         bits = code.type.bits
         return code.then(code.type, lambda value: values.ranged(abs(value), bits), fails=True)
-    return code.then(NUMERIC if code.type.family is Family.DECIMAL else DOUBLE, abs)
+    if code.type.family is Family.DECIMAL:
+        return code.then(NUMERIC, Decimal.copy_abs)
+    return code.then(DOUBLE, abs)
 
 
 def _inexact(compiler: Compiler, node: exp.Expression) -> Code:

@@ -156,6 +156,8 @@ def _date_arithmetic(node: exp.Binary, left: Code, right: Code) -> Code:
     families = (left.type.family, right.type.family)
     if isinstance(node, exp.Sub) and families == (Family.DATE, Family.DATE):
         return strict(INT4, lambda a, b: (a - b).days, left, right)
+    if any(code.type.family is Family.INTEGER and code.type.bits > 32 for code in (left, right)):
+        raise no_operator()
     if families == (Family.DATE, Family.INTEGER) and isinstance(node, exp.Add | exp.Sub):
         sign = 1 if isinstance(node, exp.Add) else -1
         return strict(DATE, lambda a, b: _shifted(a, sign * b), left, right, fails=True)
@@ -174,7 +176,7 @@ def minus(compiler: Compiler, node: exp.Neg) -> Code:
     inner = node.this.unnest()
     code = compiler.compile(inner)
     if code.literal and code.type.is_numeric and isinstance(inner, exp.Literal | exp.Neg):
-        negated = -Decimal(code.fn(()))
+        negated = values.EXACT.minus(Decimal(code.fn(())))
         return _number(negated, whole=code.type.family is Family.INTEGER or negated == -(1 << 63))
     if code.type.family is Family.INTEGER:
         bits = code.type.bits

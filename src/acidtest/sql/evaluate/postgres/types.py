@@ -235,7 +235,7 @@ def _numeric_fitter(precision: int, scale: int) -> Convert:
 
     def convert_value(value: Decimal) -> Decimal:
         rounded = values.rescale(value, scale)
-        if abs(rounded) >= limit:
+        if rounded.copy_abs() >= limit:
             raise values.out_of_range()
         return rounded
 

@@ -62,7 +62,7 @@ def plain_numeric(value: Decimal) -> Decimal:
     exponent = int(value.as_tuple().exponent)
     if exponent > 0:
         value = EXACT.quantize(value, Decimal(1))
-    return abs(value) if not value else value
+    return value.copy_abs() if not value else value
 
 
 def text_to_double(text: str) -> float:
@@ -160,7 +160,7 @@ def _first_digit(value: Decimal) -> tuple[int, int]:
     if not value:
         return 0, 0
     weight = value.adjusted() // _BASE_DIGITS
-    return weight, int(EXACT.scaleb(abs(value), -weight * _BASE_DIGITS))
+    return weight, int(EXACT.scaleb(value.copy_abs(), -weight * _BASE_DIGITS))
 
 
 def divide_numerics(left: Decimal, right: Decimal) -> Decimal:

@@ -1,0 +1,89 @@
+"""What kind of cases to make: sizes, shares and which productions take part."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from acidtest.errors import UsageError
+
+
+@dataclass(frozen=True, slots=True)
+class Conflicts:
+    """Fucci's random conflict construction (section 3.1); each part can be switched off to measure its worth.
+
+    `share` is the part of transaction sets that get a constructed conflict at all.
+    """
+
+    share: float = 0.9
+    fully_shared: bool = True
+    partially_shared: bool = True
+    contained: bool = True
+    contained_insert: bool = True
+    order_filters: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """Sizes and shares. `tags` name the groups of productions that take part, `weights` correct single ones."""
+
+    name: str
+    tags: frozenset[str]
+    tables_max: int = 1
+    columns_max: int = 3
+    rows_max: int = 8
+    transactions: tuple[tuple[int, float], ...] = ((2, 0.8), (3, 0.15), (4, 0.05))
+    """How many transactions, with what weight."""
+    statements_max: int = 5
+    rollback_share: float = 0.15
+    depth_max: int = 3
+    decay: float = 0.5
+    """What is left of the weight of a nesting production with each level of nesting."""
+    null_share: float = 0.08
+    primary_share: float = 0.6
+    unique_share: float = 0.15
+    secondary_share: float = 0.3
+    composite_share: float = 0.15
+    not_null_share: float = 0.2
+    default_share: float = 0.2
+    generated_share: float = 0.0
+    foreign_key_share: float = 0.0
+    fresh_share: float = 0.15
+    """How many values are new instead of taken from the column's own few."""
+    sets_per_schema: int = 4
+    orders_per_set: int = 10
+    conflicts: Conflicts = field(default_factory=Conflicts)
+    weights: Mapping[str, float] = field(default_factory=dict)
+
+
+SIMPLE = Profile("simple", frozenset({"core"}))
+
+KEYS = Profile(
+    "keys",
+    frozenset({"core", "keys"}),
+    primary_share=0.85,
+    unique_share=0.6,
+    composite_share=0.35,
+    not_null_share=0.3,
+    fresh_share=0.25,
+    weights={"update": 1, "select.share": 0.5, "select.update": 0.5},
+)
+
+RICH = Profile(
+    "rich",
+    frozenset({"core", "keys", "rich"}),
+    tables_max=3,
+    columns_max=5,
+    unique_share=0.25,
+    secondary_share=0.5,
+    composite_share=0.25,
+    generated_share=0.06,
+    foreign_key_share=0.05,
+)
+
+PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (SIMPLE, KEYS, RICH)}
+
+
+def profile_of(name: str) -> Profile:
+    """The profile of that name."""
+    if name not in PROFILES:
+        raise UsageError(f"unknown profile {name!r}; known are {', '.join(PROFILES)}")
+    return PROFILES[name]

@@ -1,0 +1,11 @@
+-- id: deleted-row-seen
+-- title: tx1 sees a row that tx2 deleted before
+-- level: REPEATABLE READ
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx2 */ DELETE FROM t WHERE id = 1;
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;

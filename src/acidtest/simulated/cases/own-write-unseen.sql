@@ -1,0 +1,11 @@
+-- id: own-write-unseen
+-- title: tx1 does not see its own write
+-- level: REPEATABLE READ
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;

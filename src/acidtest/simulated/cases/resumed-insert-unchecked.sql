@@ -1,0 +1,13 @@
+-- id: resumed-insert-unchecked
+-- title: tx2 waited for a key that tx1 inserted, and inserts it again
+-- level: READ COMMITTED
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);
+/* tx2 */ INSERT INTO t VALUES (3, 31);
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;

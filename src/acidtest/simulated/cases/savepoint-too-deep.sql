@@ -1,0 +1,14 @@
+-- id: savepoint-too-deep
+-- title: tx1 goes back to a savepoint and loses what it wrote before
+-- level: READ COMMITTED
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx1 */ SAVEPOINT a;
+/* tx1 */ UPDATE t SET v = 21 WHERE id = 2;
+/* tx1 */ ROLLBACK TO SAVEPOINT a;
+/* tx1 */ COMMIT;
+/* tx2 */ SELECT * FROM t;

@@ -1,0 +1,11 @@
+-- id: snapshot-too-old
+-- title: tx1 does not see the last commit
+-- level: READ COMMITTED
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx2 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;

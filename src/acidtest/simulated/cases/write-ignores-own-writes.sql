@@ -1,0 +1,11 @@
+-- id: write-ignores-own-writes
+-- title: the first of two increments is lost
+-- level: READ COMMITTED
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET v = v + 1 WHERE id = 1;
+/* tx1 */ UPDATE t SET v = v + 1 WHERE id = 1;
+/* tx1 */ COMMIT;

@@ -1,0 +1,181 @@
+"""Runs generated cases on a real target for long and shows everything that the oracles say about them.
+
+    .venv/bin/python -m tests.quality.soak --target mariadb@10.11 --profile simple --seed 1 --cases 2000
+
+Prints cases a minute, verdicts, rejected statements and violations grouped by shape; the first examples of
+each group are stored as case files with the observed run.
+"""
+
+import random
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import click
+
+from acidtest.execute import Executor
+from acidtest.generate import PROFILES, generate_cases, profile_of
+from acidtest.model import ErrorKind, Failed, History, Judgement, Level, Verdict
+from acidtest.oracles import solver
+from acidtest.report import print_history
+from acidtest.sql import kind_of
+from acidtest.targets import Target
+from acidtest.targets.resolve import open_target
+
+Judge = Callable[[History], Verdict]
+
+REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSUPPORTED, ErrorKind.OTHER})
+"""Errors that say that a statement was no valid SQL for the DBMS."""
+
+EXAMPLES_MAX = 3
+
+
+@dataclass(slots=True)
+class Tally:
+    """What was seen."""
+
+    out: Path
+    cases: int = 0
+    statements: int = 0
+    waited: int = 0
+    errors: Counter[str] = field(default_factory=Counter)
+    rejected: Counter[str] = field(default_factory=Counter)
+    passed: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
+    violations: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    seconds: Counter[str] = field(default_factory=Counter)
+
+    def ran(self, history: History) -> None:
+        """Count what became of the statements."""
+        self.cases += 1
+        for record in history.records:
+            self.statements += 1
+            self.waited += record.waited
+            if isinstance(record.outcome, Failed):
+                self.errors[record.outcome.kind.value] += 1
+                if record.outcome.kind in REJECTED:
+                    self.rejected[f"{record.outcome.message[:90]} | {record.sql[:200]}"] += 1
+
+    def judged(self, history: History, verdict: Verdict) -> None:
+        """Count a verdict, and keep the first examples of a kind of violation."""
+        if verdict.judgement is Judgement.PASS:
+            self.passed[verdict.oracle] += 1
+        elif verdict.judgement is Judgement.UNKNOWN:
+            self.unknown[verdict.oracle, verdict.explanation] += 1
+        else:
+            group = _group(history, verdict)
+            self.violations[group] += 1
+            if self.violations[group] <= EXAMPLES_MAX:
+                self._store(history, verdict, group)
+
+    def _store(self, history: History, verdict: Verdict, group: tuple[str, ...]) -> None:
+        name = "-".join("".join(c if c.isalnum() else "_" for c in part) for part in group if part)
+        path = self.out / f"{name[:150]}-{self.violations[group]}.sql"
+        story = [
+            f"-- {verdict.oracle}: {verdict.kind} at step {verdict.step}: {_sql(history, verdict)}",
+            f"-- expected {verdict.expected}",
+            f"-- observed {verdict.observed}",
+            f"-- {verdict.explanation}; {verdict.anomaly}",
+            *(f"--   {'extra' if one.extra else 'missing'} {one.row}: {one.why}" for one in verdict.differences),
+        ]
+        path.write_text(print_history(history) + "\n".join(story) + "\n", encoding="utf-8")
+
+    def lines(self) -> Iterator[str]:
+        """The summary."""
+        total = sum(self.seconds.values()) or 1.0
+        yield f"{self.cases} cases in {total:.1f} s, {60 * self.cases / total:.0f} a minute"
+        yield "  " + ", ".join(f"{part} {1000 * own / self.cases:.2f} ms" for part, own in self.seconds.items())
+        share = 100 * sum(self.rejected.values()) / max(self.statements, 1)
+        yield f"  {self.statements} statements, {self.waited} waited, rejected {share:.2f} %"
+        yield f"  errors: {dict(self.errors.most_common())}"
+        for text, count in self.rejected.most_common(25):
+            yield f"  rejected {count}: {text}"
+        for oracle, count in self.passed.items():
+            yield f"  {oracle}: {count} passed ({100 * count / self.cases:.2f} %)"
+        for (oracle, why), count in self.unknown.most_common():
+            yield f"  {oracle}: unknown {count} ({100 * count / self.cases:.2f} %): {why}"
+        for group, count in self.violations.most_common():
+            yield f"  VIOLATION {count}: {' | '.join(group)}"
+
+
+def _sql(history: History, verdict: Verdict) -> str:
+    return "the final state" if verdict.step is None else history.records[verdict.step].sql
+
+
+def _group(history: History, verdict: Verdict) -> tuple[str, ...]:
+    """Oracle, level, kind, known behaviour, and the kind of statement at which it shows."""
+    levels = "+".join(sorted({level.short for level in history.levels.values()}))
+    known = verdict.known.name if verdict.known is not None else ""
+    if verdict.step is None:
+        shape = "final state"
+    else:
+        sql = history.records[verdict.step].sql
+        shape = f"{kind_of(sql).value} {sql.split()[0]}" + (" locking" if _locks(sql) else "")
+    return verdict.oracle, levels, str(verdict.kind), known, verdict.anomaly, shape
+
+
+def _locks(sql: str) -> bool:
+    return "FOR UPDATE" in sql or "SHARE" in sql
+
+
+def soak(
+    target: Target, profile: str, seed: int, cases: int, levels: tuple[Level, ...], judges: Mapping[str, Judge], out: Path
+) -> Tally:
+    """Run that many cases at each level in turn."""
+    tally = Tally(out)
+    streams = [
+        generate_cases(random.Random(f"{seed}-{level}"), profile_of(profile), target.dbms, (level,), target.version)
+        for level in levels
+    ]
+    with Executor(target) as executor:
+        for stream in streams:
+            for _ in range(cases):
+                _one(next_timed(stream, tally), executor, judges, tally)
+    return tally
+
+
+def next_timed(stream, tally):  # type: ignore[no-untyped-def]
+    started = time.perf_counter()
+    case = next(stream)
+    tally.seconds["generate"] += time.perf_counter() - started
+    return case
+
+
+def _one(case, executor: Executor, judges: Mapping[str, Judge], tally: Tally) -> None:  # type: ignore[no-untyped-def]
+    started = time.perf_counter()
+    history = executor.run(case)
+    tally.seconds["run"] += time.perf_counter() - started
+    tally.ran(history)
+    for name, judge in judges.items():
+        started = time.perf_counter()
+        tally.judged(history, judge(history))
+        tally.seconds[name] += time.perf_counter() - started
+
+
+@click.command()
+@click.option("--target", "specs", multiple=True, required=True)
+@click.option("--profile", type=click.Choice(list(PROFILES)), default="simple", show_default=True)
+@click.option("--level", "names", multiple=True, help="default: every level of the target")
+@click.option("--seed", type=int, default=1, show_default=True)
+@click.option("--cases", type=int, default=1000, show_default=True, help="per level")
+@click.option("--oracle", "oracles", multiple=True, default=("solver",), show_default=True)
+@click.option("--out", type=click.Path(path_type=Path), default=Path("soak-out"), show_default=True)
+def main(
+    specs: tuple[str, ...], profile: str, names: tuple[str, ...], seed: int, cases: int, oracles: tuple[str, ...], out: Path
+) -> None:
+    """Soak targets in generated cases."""
+    judges: dict[str, Judge] = {"solver": solver.judge}
+    for spec in specs:
+        folder = out / "".join(c if c.isalnum() else "-" for c in f"{spec}-{profile}-{seed}")
+        folder.mkdir(parents=True, exist_ok=True)
+        with open_target(spec) as target:
+            levels = tuple(map(Level.parse, names)) or target.levels
+            tally = soak(target, profile, seed, cases, levels, {one: judges[one] for one in oracles}, folder)
+        click.echo(f"{spec} {profile} seed {seed}, levels {', '.join(level.short for level in levels)}")
+        click.echo("\n".join(tally.lines()))
+
+
+if __name__ == "__main__":
+    main()
