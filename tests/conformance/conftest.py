@@ -9,8 +9,8 @@ from acidtest import servers
 from acidtest.errors import UsageError
 from acidtest.targets import Target
 from acidtest.targets.resolve import DBMSS, check_spec, open_target
-from conformance.driver import Driver
-from conformance.profiles import PROFILES, SETUP, Profile
+from tests.conformance.driver import Driver
+from tests.conformance.profiles import PROFILES, SETUP, Profile
 
 SPECS = ("postgres", "mariadb@10.11", "mysql@9.7", "mysql@5.6", "seekdb", "sqlite", "duckdb")
 

@@ -5,8 +5,8 @@ import pytest
 from acidtest.errors import UsageError
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
-from conformance.driver import Driver
-from conformance.profiles import SETUP, Profile
+from tests.conformance.driver import Driver
+from tests.conformance.profiles import SETUP, Profile
 
 
 def test_the_schema_is_told_in_full(target: Target, driver: Driver) -> None:

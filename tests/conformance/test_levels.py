@@ -5,8 +5,8 @@ import pytest
 from acidtest.errors import UsageError
 from acidtest.model import Level, Reply, TransactionState
 from acidtest.targets import Session, Target
-from conformance.driver import Driver
-from conformance.profiles import Profile
+from tests.conformance.driver import Driver
+from tests.conformance.profiles import Profile
 
 READ = "SELECT v FROM parent WHERE id = 1"
 WRITE = "UPDATE parent SET v = 99 WHERE id = 1"

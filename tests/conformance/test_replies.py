@@ -4,8 +4,8 @@ import pytest
 
 from acidtest.model import Affected, ErrorKind, Failed, Rows, TransactionState, Undone
 from acidtest.targets import Target
-from conformance.driver import Driver
-from conformance.profiles import Profile
+from tests.conformance.driver import Driver
+from tests.conformance.profiles import Profile
 
 
 def test_every_type_comes_back_as_the_value_that_went_in(

@@ -8,8 +8,8 @@ import pytest
 from acidtest.errors import TargetFailedError
 from acidtest.model import ErrorKind, Failed, TransactionState, Undone
 from acidtest.targets import Session, Target
-from conformance.driver import GUARD_S, Driver
-from conformance.profiles import Profile
+from tests.conformance.driver import GUARD_S, Driver
+from tests.conformance.profiles import Profile
 
 MORE_THAN_ANY_SERVER_TAKES = 2000
 

@@ -6,8 +6,8 @@ import pytest
 
 from acidtest.model import Affected, ErrorKind, Failed, TransactionState, Undone
 from acidtest.targets import Session, Target
-from conformance.driver import Driver
-from conformance.profiles import Profile
+from tests.conformance.driver import Driver
+from tests.conformance.profiles import Profile
 
 RELEASES = 25
 

@@ -152,7 +152,9 @@ def disagree(server: Server, one: Expected, at: int, theirs: Any, tally: Tally) 
     tree = parse(f"SELECT {small}", server.target.dbms)
     used = {str(column.this.this) for column in tree.find_all(exp.Column)} if tree is not None else set()
     values = {name: value for name, value in zip(names, row, strict=True) if name in used}
-    tally.disagreements.append(f"  {small}\n    with {values}\n    ours {ours!r}\n    server {_shown(answer)}")
+    tally.disagreements.append(
+        f"  {small}\n    with {values}\n    ours {ours!r}\n    server {_shown(answer)}"
+    )
 
 
 def _shown(answer: Any) -> str:
@@ -221,4 +223,3 @@ def main() -> int:
 
 if __name__ == "__main__":
     sys.exit(main())
-

@@ -7,7 +7,20 @@ from tests.evaluator.tables import Kind
 
 Make = Callable[[int], str]
 
-_INTEGERS = ["0", "1", "2", "3", "7", "10", "-1", "-5", "100", "2147483647", "9223372036854775807", "4294967296"]
+_INTEGERS = [
+    "0",
+    "1",
+    "2",
+    "3",
+    "7",
+    "10",
+    "-1",
+    "-5",
+    "100",
+    "2147483647",
+    "9223372036854775807",
+    "4294967296",
+]
 _DECIMALS = ["0.0", "1.5", "2.50", "-0.5", "0.333", "100.01", "3.14159", "12345678.9"]
 _DOUBLES = ["0e0", "1e0", "1.5e0", "-2.5e0", "1e10", "1.25e-3"]
 _TEXTS = ["''", "'a'", "'A'", "'ab'", "'abc'", "'1'", "'10'", "'1a'", "'a '", "'x_y'", "'2.5'", "'-1'", "'b'"]
@@ -191,7 +204,12 @@ class Expressions:
             (2, lambda depth: f"(- {self.of('int', depth)})"),
             (2, self.call("ABS", "int")),
             (2, self.infix(["&", "|"], "int", "int")),
-            (1, lambda depth: f"({self.of('int', depth)} {self.pick(['<<', '>>'])} {self.pick(['0', '1', '3'])})"),
+            (
+                1,
+                lambda depth: (
+                    f"({self.of('int', depth)} {self.pick(['<<', '>>'])} {self.pick(['0', '1', '3'])})"
+                ),
+            ),
             (1, lambda depth: f"(~ {self.of('int', depth)})"),
             (2, self.call("CHAR_LENGTH", "text")),
             (1, self.call("ASCII", "text")),
@@ -252,7 +270,12 @@ class Expressions:
             (1, self.call("CONCAT", "text", "number")),
             (2, self.call("UPPER", "text")),
             (2, self.call("LOWER", "text")),
-            (2, lambda depth: f"SUBSTRING({self.of('text', depth)}, {self.pick(['1', '2', '0', '-1'])}, {self.pick(size[:4])})"),
+            (
+                2,
+                lambda depth: (
+                    f"SUBSTRING({self.of('text', depth)}, {self.pick(['1', '2', '0', '-1'])}, {self.pick(size[:4])})"
+                ),
+            ),
             (1, lambda depth: f"SUBSTRING({self.of('text', depth)}, {self.pick(['1', '2', '3'])})"),
             (1, lambda depth: f"LEFT({self.of('text', depth)}, {self.pick(size)})"),
             (1, lambda depth: f"RIGHT({self.of('text', depth)}, {self.pick(size)})"),
@@ -332,7 +355,12 @@ class MySQLExpressions(Expressions):
             (1, self.call("IF", "bool", "text", "text")),
             (1, lambda depth: f"CAST({self.any(depth)} AS CHAR)"),
             (1, lambda depth: f"CAST({self.of('text', depth)} AS CHAR(2))"),
-            (1, lambda depth: f"TRIM({self.pick(['LEADING', 'TRAILING', 'BOTH'])} 'a' FROM {self.of('text', depth)})"),
+            (
+                1,
+                lambda depth: (
+                    f"TRIM({self.pick(['LEADING', 'TRAILING', 'BOTH'])} 'a' FROM {self.of('text', depth)})"
+                ),
+            ),
             (1, self.call("HEX", "int")),
         ]
 
@@ -347,7 +375,12 @@ class PostgresExpressions(Expressions):
 
     def more_conditions(self) -> list[tuple[int, Make]]:
         return [
-            (2, lambda depth: f"({self.of('int', depth)} IS {self.pick(['', 'NOT '])}DISTINCT FROM {self.of('int', depth)})"),
+            (
+                2,
+                lambda depth: (
+                    f"({self.of('int', depth)} IS {self.pick(['', 'NOT '])}DISTINCT FROM {self.of('int', depth)})"
+                ),
+            ),
             (1, lambda depth: f"({self.of('text', depth)} ILIKE {self.pick(_PATTERNS)})"),
             (1, lambda depth: f"CAST({self.of('int', depth)} AS boolean)"),
             (1, lambda depth: f"({self.of('int', depth)} = {self.pick(['1', '7', '-5'])!r})"),
@@ -361,7 +394,10 @@ class PostgresExpressions(Expressions):
             (1, self.call("LENGTH", "text")),
             (1, self.call("OCTET_LENGTH", "text")),
             (1, self.call("STRPOS", "text", "text")),
-            (1, lambda depth: f"CAST({self.number(depth)} AS {self.pick(['smallint', 'integer', 'bigint'])})"),
+            (
+                1,
+                lambda depth: f"CAST({self.number(depth)} AS {self.pick(['smallint', 'integer', 'bigint'])})",
+            ),
             (1, lambda depth: f"CAST({self.of('text', depth)} AS integer)"),
             (1, lambda depth: f"CAST({self.of('bool', depth)} AS integer)"),
             (1, self.infix(["-"], "date", "date")),
@@ -386,8 +422,16 @@ class PostgresExpressions(Expressions):
             (1, lambda depth: f"({self.of('text', depth)} || {self.any(depth)})"),
             (1, lambda depth: f"CAST({self.any(depth)} AS text)"),
             (1, lambda depth: f"CAST({self.of('text', depth)} AS {self.pick(['varchar(2)', 'char(3)'])})"),
-            (1, lambda depth: f"TRIM({self.pick(['LEADING', 'TRAILING', 'BOTH'])} 'ab' FROM {self.of('text', depth)})"),
+            (
+                1,
+                lambda depth: (
+                    f"TRIM({self.pick(['LEADING', 'TRAILING', 'BOTH'])} 'ab' FROM {self.of('text', depth)})"
+                ),
+            ),
         ]
 
     def dates(self) -> list[tuple[int, Make]]:
-        return [*self.choices("date"), (2, lambda depth: f"({self.of('date', depth)} + {self.pick(['1', '-3', '40'])})")]
+        return [
+            *self.choices("date"),
+            (2, lambda depth: f"({self.of('date', depth)} + {self.pick(['1', '-3', '40'])})"),
+        ]

@@ -9,7 +9,15 @@ from acidtest.sql.evaluate import Dialect, Settings, dialect_of
 from acidtest.targets.base import Target
 from acidtest.targets.resolve import open_target
 from tests.evaluator.expressions import Expressions, MySQLExpressions, PostgresExpressions
-from tests.evaluator.tables import Kind, declaration, mysql_kinds, postgres_kinds, random_rows, schema_of, table_of
+from tests.evaluator.tables import (
+    Kind,
+    declaration,
+    mysql_kinds,
+    postgres_kinds,
+    random_rows,
+    schema_of,
+    table_of,
+)
 
 TABLES = {"t": 24, "u": 7}
 """Tables and how many rows each has; `t` is what expressions range over."""
@@ -80,7 +88,9 @@ def _default_collation(target: Target) -> str:
 
 
 def _settings(server: Server) -> Settings:
-    version = tuple(int(part) for part in server.target.version.split("-")[0].split(".")[:2] if part.isdigit())
+    version = tuple(
+        int(part) for part in server.target.version.split("-")[0].split(".")[:2] if part.isdigit()
+    )
     if server.target.dbms == "postgres":
         row = _one(server, "SELECT datcollate FROM pg_database WHERE datname = current_database()")
         return Settings(version=version, database_collation=str(row[0]))

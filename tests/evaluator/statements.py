@@ -86,10 +86,12 @@ def _with_subquery(server: Server, random: Random) -> str:
             f"{value} {random.choice(['=', '<>', '<', '>'])} {random.choice(['ANY', 'ALL'])} (SELECT {other} FROM u y{where})",
             f"x.j > (SELECT {random.choice(['MAX', 'MIN', 'SUM', 'AVG', 'COUNT'])}(y.j) FROM u y{correlated})",
             f"x.j = (SELECT y.j FROM u y{correlated} LIMIT 1)",
-            f"x.j = (SELECT y.sm FROM u y WHERE y.pk = x.pk)",
+            "x.j = (SELECT y.sm FROM u y WHERE y.pk = x.pk)",
         ]
     )
-    scalar = random.choice(["x.j", f"(SELECT COUNT(*) FROM u y{correlated})", f"(SELECT y.w FROM u y WHERE y.pk = x.pk)"])
+    scalar = random.choice(
+        ["x.j", f"(SELECT COUNT(*) FROM u y{correlated})", "(SELECT y.w FROM u y WHERE y.pk = x.pk)"]
+    )
     return f"SELECT x.pk, {scalar} FROM t x WHERE {test}"
 
 
@@ -116,7 +118,18 @@ def _windowed(server: Server, random: Random) -> str:
     order = random.choice(["pk", "j, pk", "d DESC, pk", "w, pk", "j"])
     partition = random.choice(["", "PARTITION BY j ", "PARTITION BY sm "])
     function = random.choice(
-        ["ROW_NUMBER()", "RANK()", "DENSE_RANK()", "SUM(j)", "COUNT(*)", "MAX(d)", "MIN(i)", "LAG(j)", "LEAD(w, 2)", "AVG(d)"]
+        [
+            "ROW_NUMBER()",
+            "RANK()",
+            "DENSE_RANK()",
+            "SUM(j)",
+            "COUNT(*)",
+            "MAX(d)",
+            "MIN(i)",
+            "LAG(j)",
+            "LEAD(w, 2)",
+            "AVG(d)",
+        ]
     )
     return f"SELECT pk, {function} OVER ({partition}ORDER BY {order}) FROM t"
 
@@ -158,7 +171,9 @@ def _answer(server: Server, sql: str) -> Result | EvaluationError | Unknown:
 
 def _exactly(result: Result, rows: tuple[Row, ...]) -> bool:
     """The result admits the rows down to the type and digits of each cell."""
-    typed = Result(result.columns, tuple(type(block)(_spelled(block.rows), block.take) for block in result.blocks))
+    typed = Result(
+        result.columns, tuple(type(block)(_spelled(block.rows), block.take) for block in result.blocks)
+    )
     return typed.admits(_spelled(rows))
 
 
@@ -196,7 +211,9 @@ def compare_update(server: Server, random: Random, tally: Tally) -> None:
     elif isinstance(outcome, Rows):
         tally.cells += len(verdict)
         if _spelled(outcome.rows) != _spelled(tuple(verdict)):
-            wrong = [(a, b) for a, b in zip(verdict, outcome.rows, strict=True) if _spelled((a,)) != _spelled((b,))]
+            wrong = [
+                (a, b) for a, b in zip(verdict, outcome.rows, strict=True) if _spelled((a,)) != _spelled((b,))
+            ]
             _disagree(sql, wrong[0][0], wrong[0][1], tally)
     else:
         _disagree(sql, "no error", outcome, tally)
@@ -213,7 +230,8 @@ def _updated(server: Server, name: str, value: str, condition: str) -> list[Row]
         holds = compile_predicate(test, table, server.dialect, writes=True).bind()
         assign = compile_assignment(table.columns[at], expression, table, server.dialect).bind()
         return [
-            (*row[:at], assign(row), *row[at + 1 :]) if holds(row) is True else row for row in server.views["t"]
+            (*row[:at], assign(row), *row[at + 1 :]) if holds(row) is True else row
+            for row in server.views["t"]
         ]
     except (EvaluationError, Unknown) as verdict:
         return verdict

@@ -20,7 +20,27 @@ class Kind:
     collation: str | None = None
 
 
-_WORDS = ["a", "A", "b", "ab", "AB", "aB", "abc", "x_y", "1", "10", "2", "1a", "-1", "1.5", "0", "", "a b", "%", "z "]
+_WORDS = [
+    "a",
+    "A",
+    "b",
+    "ab",
+    "AB",
+    "aB",
+    "abc",
+    "x_y",
+    "1",
+    "10",
+    "2",
+    "1a",
+    "-1",
+    "1.5",
+    "0",
+    "",
+    "a b",
+    "%",
+    "z ",
+]
 
 
 def _word(random: Random) -> str:
@@ -80,7 +100,10 @@ def _flag(random: Random) -> Value:
 
 def mysql_kinds(case_insensitive: str) -> dict[str, Kind]:
     """Columns for MySQL and MariaDB; the default collation differs."""
-    text, binary = f"CHARACTER SET utf8mb4 COLLATE {case_insensitive}", "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"
+    text, binary = (
+        f"CHARACTER SET utf8mb4 COLLATE {case_insensitive}",
+        "CHARACTER SET utf8mb4 COLLATE utf8mb4_bin",
+    )
     return {
         "i": Kind("int", "INT", "int", _integers(-(1 << 31), (1 << 31) - 1)),
         "j": Kind("int", "INT", "int", _small),
@@ -121,7 +144,9 @@ def postgres_kinds() -> dict[str, Kind]:
 def table_of(name: str, kinds: dict[str, Kind]) -> Table:
     """A table with a primary key `pk` and a column of each kind, as a target would describe it."""
     columns = [Column("pk", "integer" if "fl" in kinds else "int", nullable=False)]
-    columns += [Column(key, kind.spelled, nullable=True, collation=kind.collation) for key, kind in kinds.items()]
+    columns += [
+        Column(key, kind.spelled, nullable=True, collation=kind.collation) for key, kind in kinds.items()
+    ]
     return Table(name, tuple(columns), (Index("pk", ("pk",), unique=True, primary=True),))
 
 

@@ -50,6 +50,8 @@ class Tally:
     def ran(self, history: History) -> None:
         """Count what became of the statements."""
         self.cases += 1
+        if any(isinstance(one.outcome, Failed) and one.outcome.kind is ErrorKind.LOCK_TIMEOUT for one in history.records):
+            (self.out / f"lock-timeout-{self.cases}.sql").write_text(print_history(history), encoding="utf-8")
         for record in history.records:
             self.statements += 1
             self.waited += record.waited
@@ -64,6 +66,8 @@ class Tally:
             self.passed[verdict.oracle] += 1
         elif verdict.judgement is Judgement.UNKNOWN:
             self.unknown[verdict.oracle, verdict.explanation] += 1
+            if self.unknown[verdict.oracle, verdict.explanation] == 1:
+                self._store(history, verdict, ("unknown", verdict.explanation))
         else:
             group = _group(history, verdict)
             self.violations[group] += 1
@@ -72,7 +76,7 @@ class Tally:
 
     def _store(self, history: History, verdict: Verdict, group: tuple[str, ...]) -> None:
         name = "-".join("".join(c if c.isalnum() else "_" for c in part) for part in group if part)
-        path = self.out / f"{name[:150]}-{self.violations[group]}.sql"
+        path = self.out / f"{name[:150]}-{max(self.violations[group], 1)}.sql"
         story = [
             f"-- {verdict.oracle}: {verdict.kind} at step {verdict.step}: {_sql(history, verdict)}",
             f"-- expected {verdict.expected}",

@@ -25,7 +25,7 @@ from acidtest.model import (
     Value,
     same_rows,
 )
-from unit.casefile_strategies import cases, rows, values
+from tests.unit.casefile_strategies import cases, rows, values
 
 # How long an example takes says nothing: the machine may be busy.
 UNHURRIED = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])

@@ -21,7 +21,7 @@ from acidtest.model import (
     interleave,
 )
 from acidtest.targets import Waits
-from unit.scripted import NONE, OPEN, ScriptedSession, ScriptedTarget, error, ok
+from tests.unit.scripted import NONE, OPEN, ScriptedSession, ScriptedTarget, error, ok
 
 
 def case_of(*steps: str, setup: tuple[str, ...] = ()) -> Case:

@@ -2,9 +2,10 @@
 
 import pytest
 
+from acidtest.casefile import load_case
 from acidtest.execute import Executor
 from acidtest.model import Case, History
-from acidtest.simulated import FAULTS, Fault, showing_case
+from acidtest.simulated import FAULTS, Fault, case_file
 from acidtest.targets.simulated import SimulatedTarget
 
 
@@ -30,27 +31,27 @@ def test_there_are_enough_faults_and_their_names_differ() -> None:
 
 
 def test_the_case_of_a_fault_shows_it(fault: Fault) -> None:
-    case = showing_case(fault)
+    case = load_case(case_file(fault))
     assert observable(observe(case, fault)) != observable(observe(case))
 
 
 def test_the_case_of_a_fault_runs_at_a_level_where_it_applies(fault: Fault) -> None:
-    levels = {transaction.level for transaction in showing_case(fault).transactions}
+    levels = {transaction.level for transaction in load_case(case_file(fault)).transactions}
     assert levels <= set(fault.levels)
 
 
 def test_a_fault_shows_at_every_level_that_it_names(fault: Fault) -> None:
     for level in fault.levels:
-        case = showing_case(fault).at_level(level)
+        case = load_case(case_file(fault)).at_level(level)
         assert observable(observe(case, fault)) != observable(observe(case)), level
 
 
 def test_a_fault_does_not_touch_the_set_up(fault: Fault) -> None:
-    case = showing_case(fault)
+    case = load_case(case_file(fault))
     assert observe(case, fault).initial == observe(case).initial
 
 
 def test_the_same_case_gives_the_same_history_again(fault: Fault) -> None:
-    case = showing_case(fault)
+    case = load_case(case_file(fault))
     with SimulatedTarget(None, "simulated", fault.name) as target, Executor(target) as executor:
         assert executor.run(case) == executor.run(case) == executor.run(case, fresh=True)

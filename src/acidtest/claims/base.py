@@ -61,6 +61,9 @@ class Claim:
     plain_read_lock: Lock = Lock.NONE
     share_lock: Lock = Lock.SHARE
     predicate_locks: bool = False
+    index_only_locks: bool = False
+    """A shared lock may stand on an entry of a secondary index alone, if that has all that is read; it then
+    stops only those that change the entry."""
     insert_select_reads: Sees | None = None
     """What INSERT .. SELECT and subqueries of writes read; None: as the write itself."""
     may_fail: frozenset[ErrorKind] = frozenset({ErrorKind.DEADLOCK})

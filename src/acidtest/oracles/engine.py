@@ -37,6 +37,9 @@ class Engine(ABC):
 
     name: str
 
+    knows_all_constraints: bool = False
+    """Whether its effects tell CHECK and other constraints that a schema does not list."""
+
     @abstractmethod
     def answer(self, sql: str, shape: Shape, views: Views) -> Answer:
         """The right answer of a query on these views."""

@@ -5,8 +5,10 @@ from collections.abc import Iterator, Sequence
 from itertools import pairwise
 
 from acidtest.claims import Quirk
+from acidtest.claims.embedded import UPDATE_MISSES_DELETE
 from acidtest.claims.innodb import SAME_VALUE_UPDATE, SEMI_CONSISTENT_READ
 from acidtest.model import (
+    Affected,
     History,
     Judgement,
     KnownBehaviour,
@@ -151,6 +153,8 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return SAME_VALUE_UPDATE
     if SEMI_CONSISTENT_READ in quirks and record.waited and kind_of(record.sql) is StatementKind.WRITE:
         return SEMI_CONSISTENT_READ
+    if UPDATE_MISSES_DELETE in quirks and violation.kind is ViolationKind.WRONG_ERROR:
+        return UPDATE_MISSES_DELETE if isinstance(record.outcome, Affected) else None
     return None
 
 

@@ -5,8 +5,10 @@ had to wait, and what it must have done; how a single statement is solved is the
 order that really happened is judged, so any number of transactions will do.
 """
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from sqlglot import exp
 
@@ -15,6 +17,7 @@ from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt
 from acidtest.model import (
     Affected,
     ErrorKind,
+    Event,
     EventKind,
     Failed,
     History,
@@ -65,8 +68,17 @@ OF_THE_DATA = frozenset(
 """Where several of these apply, which comes first is not laid down."""
 
 
+NOT_IN_THE_SCHEMA = frozenset({ErrorKind.CHECK, ErrorKind.CONSTRAINT})
+"""Errors of constraints that a schema as we read it does not list."""
+
 _ROW_KINDS = (StatementKind.QUERY, StatementKind.WRITE)
 _SUBQUERIES = (exp.Subquery, exp.Exists)
+_REFERENCES = re.compile(r"\bREFERENCES\b", re.IGNORECASE)
+_HAS_SEQUENCES = frozenset({"postgres", "duckdb"})
+"""Where numbers come from a sequence, which rows with numbers of their own do not move forward:
+https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL"""
+_OWN_GRAMMAR = frozenset({"postgres", "sqlite", "duckdb"})
+"""DBMSs whose SQL sqlglot reads by a grammar of that name; all others speak MySQL's."""
 
 
 class ViolationError(Exception):
@@ -99,6 +111,8 @@ class Standing:
     failed: bool = False
     moments: tuple[int, ...] = ()
     """Clock readings at which its snapshot may have been taken; empty before it is."""
+    opened_by: int | None = None
+    """The step that took the snapshot, where the first statement does, whatever it is."""
     maybe_unopened: bool = False
     """A read may have opened no snapshot, so a later one may still do."""
     savepoints: list[tuple[str, int, int]] = field(default_factory=list)
@@ -116,8 +130,11 @@ class Replay:
         self.undecided: list[str] = []
         """Reads that could not be judged; the walk goes on without them."""
         self._engine = engine
-        self._dialect = "postgres" if history.dbms == "postgres" else "mysql"
+        self._dialect = history.dbms if history.dbms in _OWN_GRAMMAR else "mysql"
         self._launched_at: dict[int, int] = {}
+        self._dirty_at: dict[int, frozenset[tuple[str, int]]] = {}
+        """Rows whose newest version was not committed when a step was launched."""
+        self._in_flight: dict[str, int] = {}
         self._numbers = _first_numbers(history)
         self._next_transaction = 1
 
@@ -125,11 +142,16 @@ class Replay:
         """Judge every step in the order of completion, then the final state."""
         if self.history.final is None:
             raise UndecidedError("the server died")
-        for event in self.history.events:
+        if any(_REFERENCES.search(statement.sql) for statement in self.history.case.setup):
+            raise UndecidedError("foreign keys")  # their checks lock and read other rows than the statement
+        for event in _in_order_of_effect(self.history):
             if event.kind is EventKind.LAUNCHED:
                 self._launched_at[event.step] = self.chains.clock
+                self._dirty_at[event.step] = self._dirty_rows()
+                self._in_flight[event.session] = event.step
                 self._first_statement(self.sessions[event.session], event.step)
             elif event.kind is EventKind.COMPLETED:
+                self._in_flight.pop(event.session, None)
                 self._complete(self.history.records[event.step])
         if any(isinstance(record.outcome, Overran) for record in self.history.records):
             raise UndecidedError("a statement ran over the limit")
@@ -143,6 +165,7 @@ class Replay:
             return
         if not standing.moments and kind_of(self.history.records[step].sql) in _ROW_KINDS:
             standing.moments = (self.chains.clock,)
+            standing.opened_by = step
 
     def _complete(self, record: Record) -> None:
         standing = self.sessions[record.session]
@@ -185,8 +208,9 @@ class Replay:
     def _commit(self, standing: Standing, record: Record) -> None:
         if standing.failed or isinstance(record.outcome, Failed):
             if isinstance(record.outcome, Failed) and not standing.failed:
-                self._judge_error(standing, record, record.outcome, frozenset(), frozenset())
-            self._abort(standing)
+                self._judge_conflict_error(standing, record, record.outcome, frozenset(), frozenset())
+            if record.after is TransactionState.NONE:  # SQLite's COMMIT can fail and be tried again
+                self._abort(standing)
         else:
             self._end(standing, commit=True)
 
@@ -302,6 +326,8 @@ class Replay:
             if self._engine.admits(record.sql, shape, views, outcome.rows)
         ]
         if not fitting:
+            if standing.claim.plain_read is Sees.NEWEST and self._half_done(record, shape):
+                raise UndecidedError("a dirty read of what a waiting write has done so far")
             answer = self._engine.answer(record.sql, shape, all_views[0])
             expected = _error_text(answer.errors) if answer.errors else format_rows(answer.rows)
             kind = ViolationKind.WRONG_ERROR if answer.errors else ViolationKind.WRONG_ROWS
@@ -322,6 +348,15 @@ class Replay:
             standing.maybe_unopened = (
                 standing.maybe_unopened and not opened if standing.moments else not opened
             )
+
+    def _half_done(self, record: Record, shape: Shape) -> bool:
+        """Whether a write of another session on one of the tables has begun and not ended."""
+        for session, step in self._in_flight.items():
+            other = shape_of(self.history.records[step].sql, self._dialect)
+            if session != record.session and other is not None and other.verb is not Verb.READ:
+                if other.target in shape.reads:
+                    return True
+        return False
 
     def _moments(self, standing: Standing, record: Record, alone: bool) -> tuple[int, ...]:
         """Clock readings at which the snapshot of a plain read may have been taken."""
@@ -361,8 +396,13 @@ class Replay:
                 raise UndecidedError("a locking read of several tables that waited")
             visible = self._visible(standing, standing.claim.locking_read, self._snapshot(standing, record))
             views = self._views(shape.reads, visible)
+        doubtful = self._doubtful(standing, record, shape, worked_on)
+        if doubtful and shape.target is not None and isinstance(record.outcome, Rows):
+            for chosen in _without_some(work, doubtful):
+                if self._engine.admits(record.sql, shape, {shape.target: chosen}, record.outcome.rows):
+                    views = {shape.target: chosen}
         self._compare_locking_read(standing, record, shape, views)
-        self._take_locks(standing, record, shape, worked_on, mode)
+        self._take_locks(standing, record, shape, [row for row in worked_on if row not in doubtful], mode)
 
     def _compare_locking_read(self, standing: Standing, record: Record, shape: Shape, views: Views) -> None:
         outcome = record.outcome
@@ -390,6 +430,13 @@ class Replay:
         views = self._views(shape.reads, visible)
         number = self._numbers.get(shape.target)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number)
+        doubtful = self._doubtful(standing, record, shape, effect.worked_on)
+        if doubtful and isinstance(record.outcome, Affected):
+            effects = [
+                self._engine.effect(record.sql, shape, chosen, existing, views, number)
+                for chosen in _without_some(work, doubtful)
+            ]
+            effect = _only_one(effects, record.outcome.count) or effect
         if number is not None:
             self._numbers[shape.target] = self._number_after(shape.target, number, effect)
         if isinstance(record.outcome, Failed):
@@ -399,12 +446,15 @@ class Replay:
         self._require_wait(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
         self._require_key_wait(standing, record, shape, effect)
         self._compare_effect(record, effect)
+        if record.waited and any(change.table for change in effect.changes):
+            raise UndecidedError("a write of several tables that waited")
         for change in effect.changes:
+            table = change.table or shape.target
             if change.row is None:
                 assert change.values is not None
-                self.chains.insert(shape.target, change.values, standing.transaction, record.step)
+                self.chains.insert(table, change.values, standing.transaction, record.step)
             else:
-                self.chains.write(shape.target, change.row, change.values, standing.transaction, record.step)
+                self.chains.write(table, change.row, change.values, standing.transaction, record.step)
         self._take_locks(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
 
     def _compare_effect(self, record: Record, effect: Effect) -> None:
@@ -435,7 +485,9 @@ class Replay:
         explicit = [
             value + 1
             for change in effect.changes
-            if change.values is not None and isinstance(value := change.values[position], int)
+            if change.values is not None
+            and not change.table
+            and isinstance(value := change.values[position], int)
         ]
         return max([number + effect.numbered, *explicit])
 
@@ -485,6 +537,39 @@ class Replay:
         found = set(self._engine.matching(record.sql, shape, now))
         return self._changed_since(standing, shape.target, found, max(standing.moments))
 
+    def _doubtful(
+        self, standing: Standing, record: Record, shape: Shape, worked_on: Sequence[int]
+    ) -> frozenset[int]:
+        """Rows that match now, but that a statement which waited may have passed by, because they did not
+        match or were not there when it came along, and no lock kept others from changing that."""
+        claim = standing.claim
+        if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
+            return frozenset()
+        if not shape.plain or shape.target is None or shape.verb is Verb.INSERT:
+            return frozenset()
+        launched = self._launched_at[record.step]
+        doubtful = set()
+        for row in worked_on:
+            versions = self.chains.versions(shape.target, row)
+            then = [one for one in versions if self.chains.committed_by(one.writer, launched)]
+            if any(one.writer == standing.transaction for one in versions) or then[-1:] == [versions[-1]]:
+                continue
+            if not then:
+                doubtful.add(row)
+            elif (shape.target, row) not in self._dirty_at[record.step]:
+                old = [Seen(row, then[-1].values)] if then[-1].values is not None else []
+                if not self._engine.matching(record.sql, shape, old):
+                    doubtful.add(row)
+        return frozenset(doubtful)
+
+    def _dirty_rows(self) -> frozenset[tuple[str, int]]:
+        return frozenset(
+            (table, row)
+            for table in self.chains.tables()
+            for row, versions in self.chains.rows(table)
+            if not self.chains.is_committed(versions[-1].writer)
+        )
+
     # -- waiting
 
     def _require_wait(
@@ -494,6 +579,8 @@ class Replay:
         if shape.target is None or standing.transaction is None or mode is Lock.NONE:
             return
         if standing.claim.on_conflict in (OnConflict.REFUSE, OnConflict.AT_COMMIT):
+            return
+        if mode is Lock.SHARE and self._may_lock_index_only(standing, shape):
             return
         suspects = []
         for row in worked_on:
@@ -516,6 +603,22 @@ class Replay:
                         record, one.writer, one.step, f"row {self._text(shape, one.row)}"
                     )
 
+    def _may_lock_index_only(self, standing: Standing, shape: Shape) -> bool:
+        """Whether a secondary index has all columns that the statement names."""
+        if not standing.claim.index_only_locks or shape.target is None:
+            return False
+        table = self.history.schema.table(shape.target)
+        if shape.tree.find(exp.Star) is not None:
+            named = {column.name.lower() for column in table.columns}
+        else:
+            named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
+        primary = {name.lower() for index in table.indexes if index.primary for name in index.columns}
+        return any(
+            named <= primary | {name.lower() for name in index.columns}
+            for index in table.indexes
+            if not index.primary
+        )
+
     def _is_foreign(self, standing: Standing, version: Version) -> bool:
         """Written by another transaction that has not ended."""
         return version.writer != standing.transaction and not self.chains.is_committed(version.writer)
@@ -525,7 +628,7 @@ class Replay:
         if standing.claim.on_conflict in (OnConflict.REFUSE, OnConflict.AT_COMMIT):
             return
         assert shape.target is not None
-        new_rows = [change for change in effect.changes if change.values is not None]
+        new_rows = [change for change in effect.changes if change.values is not None and not change.table]
         for index in self._engine.unique_indexes(record.sql, shape):
             keys = {index.key(change.values): change.row for change in new_rows if change.values is not None}
             keys.pop(None, None)
@@ -585,7 +688,8 @@ class Replay:
     ) -> None:
         if standing.transaction is None or shape.target is None or mode is Lock.NONE:
             return
-        for row in worked_on:
+        sure = mode is Lock.EXCLUSIVE or not self._may_lock_index_only(standing, shape)
+        for row in worked_on if sure else ():
             self.locks.rows.append(RowLock(standing.transaction, shape.target, row, mode, record.step))
         if standing.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
             self.locks.predicates.append(
@@ -614,7 +718,11 @@ class Replay:
     ) -> None:
         """A lost conflict is always a reason to fail; the DBMS may see one where we are not sure of it."""
         if outcome.kind in standing.claim.conflict_errors:
-            self._undo(standing, outcome)
+            if standing.claim.on_conflict is OnConflict.REFUSE and standing.opened_by == record.step:
+                # A first statement that SQLite refuses leaves no read transaction behind:
+                # https://www.sqlite.org/lang_transaction.html (measured on 3.40)
+                standing.moments, standing.opened_by = (), None
+            self._undo(standing, record, outcome)
         else:
             self._judge_error(standing, record, outcome, errors, may_fail)
 
@@ -636,6 +744,8 @@ class Replay:
             allowed |= {ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.LOCK_TIMEOUT}
         data_error_expected = bool(errors & OF_THE_DATA) and outcome.kind in OF_THE_DATA
         if outcome.kind not in allowed and not data_error_expected:
+            if outcome.kind in NOT_IN_THE_SCHEMA and not self._engine.knows_all_constraints:
+                raise UndecidedError(f"an error of kind {outcome.kind.value}: the schema tells nothing of it")
             raise ViolationError(
                 ViolationKind.WRONG_ERROR,
                 record.step,
@@ -643,14 +753,22 @@ class Replay:
                 f"error {outcome.kind.value} {outcome.code}",
                 "nothing that the statement may see makes it fail like that",
             )
-        self._undo(standing, outcome)
+        self._undo(standing, record, outcome)
 
-    def _undo(self, standing: Standing, outcome: Failed) -> None:
+    def _undo(self, standing: Standing, record: Record, outcome: Failed) -> None:
         if outcome.undone in (Undone.TRANSACTION, Undone.CONNECTION) and standing.transaction is not None:
-            if standing.claim.dbms == "postgres":
-                standing.failed = True
+            if record.after is TransactionState.FAILED:
+                self._fail(standing, standing.transaction)
             else:
                 self._abort(standing)
+
+    def _fail(self, standing: Standing, transaction: int) -> None:
+        """PostgreSQL and DuckDB give up what was done at once, back to the last savepoint, and then wait for
+        ROLLBACK."""
+        standing.failed = True
+        _, mark, step = standing.savepoints[-1] if standing.savepoints else ("", 0, -1)
+        self.chains.undo(transaction, mark)
+        self.locks.release(transaction, since_step=step)
 
     # -- views
 
@@ -692,6 +810,51 @@ class Replay:
                 )
 
 
+DOUBTFUL_ROWS_MAX = 4
+
+
+def _in_order_of_effect(history: History) -> Iterator[Event]:
+    """Events as observed, but for a transaction that was given up to end a deadlock: it ended before the
+    statement went on that it was given up for, though both are heard of at the same time."""
+    batch: list[Event] = []
+    for event in history.events:
+        if event.kind is EventKind.LAUNCHED:
+            yield from sorted(batch, key=lambda one: not _is_victim(history, one))
+            batch = []
+            yield event
+        else:
+            batch.append(event)
+    yield from sorted(batch, key=lambda one: not _is_victim(history, one))
+
+
+def _is_victim(history: History, event: Event) -> bool:
+    outcome = history.records[event.step].outcome
+    return (
+        event.kind is EventKind.COMPLETED
+        and isinstance(outcome, Failed)
+        and outcome.kind is ErrorKind.DEADLOCK
+    )
+
+
+def _without_some(work: Sequence[Seen], doubtful: frozenset[int]) -> list[list[Seen]]:
+    """The rows without any of the doubtful ones, with some, and with all."""
+    if len(doubtful) > DOUBTFUL_ROWS_MAX:
+        raise UndecidedError("a statement that waited while many rows came under its condition")
+    return [
+        [seen for seen in work if seen.row not in left_out]
+        for size in range(len(doubtful) + 1)
+        for left_out in combinations(sorted(doubtful), size)
+    ]
+
+
+def _only_one(effects: Sequence[Effect], count: int) -> Effect | None:
+    """The one effect that fits the observed count; None if none does."""
+    fitting = [effect for effect in effects if not effect.errors and count in effect.counts]
+    if len(fitting) > 1:
+        raise UndecidedError("which rows a statement that waited has found on its way")
+    return fitting[0] if fitting else None
+
+
 def _error_text(errors: frozenset[ErrorKind]) -> str:
     return " or ".join(f"error {kind.value}" for kind in sorted(errors))
 
@@ -704,7 +867,9 @@ def _counter_position(history: History, table: str) -> int:
 
 def _first_numbers(history: History) -> dict[str, int]:
     """The next automatic number of each table that has one, as the set-up left it."""
-    numbers = {}
+    numbers: dict[str, int] = {}
+    if history.dbms in _HAS_SEQUENCES:
+        return numbers
     for table in history.schema.tables:
         if any(column.auto_increment for column in table.columns):
             position = _counter_position(history, table.name)

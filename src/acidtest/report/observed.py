@@ -43,7 +43,11 @@ def print_history(history: History, unmet: Iterable[Unmet] = ()) -> str:
     lines = [
         *front_lines(_as_run(history)),
         f"-- Observed on {history.target}, server version {printable(history.version)}",
-        *(["-- setup", *(terminated(statement.sql, rules) for statement in case.setup)] if case.setup else []),
+        *(
+            ["-- setup", *(terminated(statement.sql, rules) for statement in case.setup)]
+            if case.setup
+            else []
+        ),
         "-- schedule",
         *_Schedule(history, {one.step: one for one in unmet if one.step is not None}).lines(),
         "-- final",

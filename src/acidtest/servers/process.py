@@ -86,7 +86,7 @@ class ServerProcess:
             signal.pidfd_send_signal(self.descriptor, number)
 
     def kill_all(self) -> None:
-        """SIGKILL to it and to all that it started: PostgreSQL's backends outlive their parent for a while."""
+        """SIGKILL to it and to all that it started: PostgreSQL's backends outlive their parent a while."""
         family = _descendants(self.pid)
         self.signal(signal.SIGKILL)
         for pid in family:

@@ -4,7 +4,6 @@ import atexit
 import fcntl
 import os
 import shutil
-import signal
 import socket
 import time
 import weakref

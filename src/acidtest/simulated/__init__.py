@@ -5,7 +5,6 @@ that it can prove them: without a fault nothing may be reported, with one someth
 """
 
 from acidtest.simulated.engine import Connection, Engine
-from acidtest.simulated.faults import FAULTS, Fault, fault_named
-from acidtest.simulated.shown import showing_case
+from acidtest.simulated.faults import FAULTS, Fault, case_file, fault_named
 
-__all__ = ["FAULTS", "Connection", "Engine", "Fault", "fault_named", "showing_case"]
+__all__ = ["FAULTS", "Connection", "Engine", "Fault", "case_file", "fault_named"]

@@ -1,6 +1,7 @@
 """The planted faults: each breaks one rule of the engine at one place, which asks `planted.has(FAULT)`."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 from acidtest.model import Level
 
@@ -144,3 +145,8 @@ FAULTS: tuple[Fault, ...] = tuple(one for one in list(globals().values()) if isi
 def fault_named(name: str) -> Fault | None:
     """The fault of that name."""
     return next((fault for fault in FAULTS if fault.name == name), None)
+
+
+def case_file(fault: Fault) -> Path:
+    """The file of the smallest case whose history differs when the fault is planted."""
+    return Path(__file__).parent / "cases" / f"{fault.name}.sql"

@@ -15,7 +15,7 @@ from acidtest.sql.evaluate import (
     dialect_of,
 )
 from acidtest.sql.shape import Locking, Shape, Verb, shape_of
-from acidtest.sql.writes import Write, compile_write
+from acidtest.sql.writes import Write, compile_write, has_strict_condition
 
 GRAMMAR = "mysql"
 DIALECT = dialect_of("mariadb")
@@ -90,8 +90,9 @@ def write_plan(sql: str, schema: Schema) -> WritePlan:
     chooses = None
     if shape.verb is not Verb.INSERT:
         table = schema.table(shape.target)
+        strict = has_strict_condition(shape.verb, DIALECT)
         chooses = compile_predicate(
-            shape.where, table, DIALECT, catalog=schema, writes=True, alias=shape.alias
+            shape.where, table, DIALECT, catalog=schema, writes=strict, alias=shape.alias
         )
     overwrites = shape.replaces or shape.tree.args.get("conflict") is not None
     return WritePlan(tuple(parts), chooses, _sources(shape.tree), overwrites)
@@ -111,11 +112,12 @@ def _row_by_row(shape: Shape) -> list[Shape]:
     values = shape.tree.args.get("expression")
     if shape.verb is not Verb.INSERT or not isinstance(values, exp.Values) or len(values.expressions) < 2:
         return [shape]
+    bare = shape.tree.copy()
+    bare.expression.set("expressions", [])
     rows = []
-    for position in range(len(values.expressions)):
-        tree = shape.tree.copy()
-        only = tree.expression.expressions[position]
-        tree.expression.set("expressions", [only])
+    for row in values.expressions:
+        tree = bare.copy()
+        tree.expression.set("expressions", [row.copy()])
         rows.append(replace(shape, tree=tree))
     return rows
 

@@ -9,7 +9,7 @@ from acidtest.simulated import faults
 from acidtest.simulated.faults import Planted
 from acidtest.simulated.locks import LockTable, Matches, Mode, Request
 from acidtest.simulated.plans import ReadPlan, WritePart, WritePlan, read_plan, write_plan
-from acidtest.simulated.problems import MustWait, StatementFailed
+from acidtest.simulated.problems import MustWait, StatementFailed, unsupported
 from acidtest.simulated.storage import Database, Heap, StoredRow, Transaction, is_committed
 from acidtest.simulated.visibility import Visibility, rows_of
 from acidtest.sql.evaluate import EvaluationError
@@ -281,6 +281,8 @@ class Worker:
         work = [(row.number, values) for row, values in chosen.items()]
         number = heap.next_number
         wanted = _succeeded(part.unchecked.run(work, existing, views, number))
+        if any(change.table not in ("", heap.table.name) for change in wanted.changes):
+            raise unsupported("a write of several tables")
         self._lock_keys(transaction, heap, plan, part, wanted, existing)
         if self._planted.has(faults.RESUMED_INSERT_UNCHECKED) and attempt.waited:
             effect = wanted
@@ -340,10 +342,8 @@ class Worker:
         row = heap.new_row() if change.row is None else heap.rows[change.row]
         old = row.values(self._visibility.current(transaction))
         self._database.write(transaction, row, change.values)
-        if change.row is None:
-            _advance_counter(heap, change.values)
-            if not self._planted.has(faults.INSERT_WITHOUT_LOCK):
-                self._locks.acquire(transaction, row, Mode.EXCLUSIVE)
+        if change.row is None and not self._planted.has(faults.INSERT_WITHOUT_LOCK):
+            self._locks.acquire(transaction, row, Mode.EXCLUSIVE)
         for index in part.checked.unique:
             keys = {index.key(values) if values else None for values in (old, change.values)}
             for key in (
@@ -382,10 +382,3 @@ def _succeeded(effect: Effect) -> Effect:
     if effect.errors:
         raise StatementFailed(min(effect.errors))
     return effect
-
-
-def _advance_counter(heap: Heap, values: Row | None) -> None:
-    """A number that was given by hand pushes the counter past it."""
-    for column, value in zip(heap.table.columns, values or (), strict=False):
-        if column.auto_increment and isinstance(value, int):
-            heap.next_number = max(heap.next_number, value + 1)

@@ -1,6 +1,7 @@
 """SQL text to sqlglot trees, once per text: the solver asks for the same statements again and again."""
 
 from functools import lru_cache
+from typing import cast
 
 import sqlglot
 from sqlglot import exp
@@ -22,4 +23,4 @@ def parse(sql: str, dialect: str) -> exp.Expression | None:
         return None
     if len(trees) != 1 or trees[0] is None or isinstance(trees[0], exp.Command):
         return None
-    return trees[0]
+    return cast(exp.Expression, trees[0])

@@ -10,7 +10,7 @@ effect. What is not modelled raises `Unknown`.
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -38,10 +38,14 @@ Work = Sequence[tuple[RowId, Row]]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A new row (no identity yet), a new version of a row, or (no values) its end."""
+    """A new row (no identity yet), a new version of a row, or (no values) its end.
+
+    `table` is empty for the statement's target; statements over several tables may change another one too.
+    """
 
     row: RowId | None
     values: Row | None
+    table: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +58,7 @@ class Effect:
     errors: frozenset[ErrorKind] = frozenset()
     may_fail: frozenset[ErrorKind] = frozenset()
     numbered: int = 0
-    """How many automatic numbers it took."""
+    """How many automatic numbers it took or passed by."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,11 +109,19 @@ def compile_write(shape: Shape, schema: Schema, dialect: Dialect) -> Write:
     _refuse(shape.tree, "order", "limit", "from_", "using", "tables", "with_")
     if shape.tree.this.args.get("joins"):
         raise Unknown("a write of several tables")
-    predicate = compile_predicate(shape.where, table, dialect, catalog=schema, writes=True, alias=shape.alias)
+    strict = has_strict_condition(shape.verb, dialect)
+    predicate = compile_predicate(
+        shape.where, table, dialect, catalog=schema, writes=strict, alias=shape.alias
+    )
     if shape.verb is Verb.DELETE:
         return Write(table, shape.verb, unique, predicate, _Delete(predicate).run)
     update = _Update(shape, table, schema, dialect, unique, predicate)
     return Write(table, shape.verb, unique, predicate, update.run)
+
+
+def has_strict_condition(verb: Verb, dialect: Dialect) -> bool:
+    """Whether a division by zero or a truncation in WHERE fails the write: in MariaDB's DELETE it warns."""
+    return not (verb is Verb.DELETE and dialect.name == "mariadb")
 
 
 class _Delete:
@@ -176,7 +188,7 @@ class _Insert:
         self._table, self._schema, self._dialect, self._unique = table, schema, dialect, unique
         self._ignores = bool(tree.args.get("ignore"))
         self._replaces = shape.replaces
-        self._conflict = tree.args.get("conflict")
+        self._conflict: Any = tree.args.get("conflict")
         self._mysql = dialect.name in _COUNTS_CHANGES
         named = tree.this.expressions if isinstance(tree.this, exp.Schema) else None
         self._columns = (
@@ -241,16 +253,16 @@ class _Insert:
         changed = _differ(old, new)
         effect.count += (2 if changed else 0) if self._mysql else 1
 
-    def _source(self, node: exp.Expression | None) -> Callable[[Views], Iterator[Sequence[Any]]]:
+    def _source(self, node: Any) -> Callable[[Views], Iterator[Sequence[Any]]]:
         """Rows to insert; each cell is a value, or None with DEFAULT as `_DEFAULT`."""
         if isinstance(node, exp.Values):
             tuples = [self._cells(one) for one in node.expressions]
             return lambda views: iter([[cell(views) for cell in cells] for cells in tuples])
         if isinstance(node, exp.Query):
-            query = compile_query(node, self._schema, self._dialect, writes=True)
+            query = compile_query(cast(exp.Expression, node), self._schema, self._dialect, writes=True)
             return lambda views: self._selected(query.run(views).rows)
         if node is None and bool(self._conflict) is False:
-            return lambda views: iter([[_DEFAULT] * len(self._columns)])
+            return lambda _views: iter([[_DEFAULT] * len(self._columns)])
         raise Unknown(f"INSERT of {type(node).__name__}")
 
     def _cells(self, node: exp.Expression) -> list[Callable[[Views], Any]]:
@@ -261,10 +273,10 @@ class _Insert:
 
     def _cell(self, position: int, node: exp.Expression) -> Callable[[Views], Any]:
         if isinstance(node, exp.Var) and str(node.this).upper() == "DEFAULT":
-            return lambda views: _DEFAULT
+            return lambda _views: _DEFAULT
         column = self._table.columns[position]
-        if column.auto_increment and isinstance(node, exp.Null):
-            return lambda views: _DEFAULT
+        if self._mysql and column.auto_increment and _asks_for_number(node):
+            return lambda _views: _DEFAULT
         if node.find(exp.Column) is not None:
             raise Unknown("INSERT of an expression over columns")
         stored = compile_assignment(column, node, self._table, self._dialect, catalog=self._schema)
@@ -281,10 +293,15 @@ class _Insert:
     def _complete(self, cells: Sequence[Any], run: _Run, effect: "_InsertRun") -> Row:
         """The row with defaults and automatic numbers."""
         given = dict(zip(self._columns, cells, strict=True))
-        return tuple(
-            self._default(column, run, effect) if (cell := given.get(i, _DEFAULT)) is _DEFAULT else cell
-            for i, column in enumerate(self._table.columns)
-        )
+        row = []
+        for position, column in enumerate(self._table.columns):
+            cell = given.get(position, _DEFAULT)
+            if cell is _DEFAULT:
+                cell = self._default(column, run, effect)
+            elif self._mysql and column.auto_increment:
+                effect.pass_number(run.next_number, cell)
+            row.append(cell)
+        return tuple(row)
 
     def _default(self, column: Column, run: _Run, effect: "_InsertRun") -> Value:
         if column.auto_increment:
@@ -320,6 +337,11 @@ class _InsertRun:
 
     def __post_init__(self) -> None:
         self.live = dict(self.existing)
+
+    def pass_number(self, next_number: int | None, given: int) -> None:
+        """A number that is given by hand: automatic ones go on after it."""
+        if next_number is not None:
+            self.numbered = max(self.numbered, given - next_number + 1)
 
     def twins(self, row: Row) -> list[RowId]:
         found: dict[RowId, None] = {}
@@ -363,13 +385,15 @@ def _matching(predicate: CompiledExpression, run: _Run) -> list[tuple[RowId, Row
 def _collisions(
     unique: tuple[UniqueIndex, ...], existing: Work, changes: Sequence[Change]
 ) -> tuple[frozenset[ErrorKind], frozenset[ErrorKind]]:
-    """Duplicate keys: surely, if they stand at the end; perhaps, if only some order of the rows meets them."""
+    """Duplicate keys: surely, if they stand at the end; perhaps, if some order of the rows meets them."""
     duplicate = frozenset({ErrorKind.DUPLICATE_KEY})
     new = {change.row: change.values for change in changes}
     transient = False
     for index in unique:
         old_keys = {row: index.key(values) for row, values in existing}
-        new_keys = {row: index.key(values) for row, values in new.items() if values is not None}
+        new_keys = {
+            row: index.key(values) for row, values in new.items() if row is not None and values is not None
+        }
         end = [key for key in {**old_keys, **new_keys}.values() if key is not None]
         if len(set(end)) != len(end):
             return duplicate, frozenset()
@@ -394,6 +418,11 @@ def _assignments(
         expression = compile_assignment(column, node.expression, table, dialect, catalog=schema, alias=alias)
         compiled.append((position, expression))
     return compiled
+
+
+def _asks_for_number(node: exp.Expression) -> bool:
+    """NULL and 0 stand for the next automatic number."""
+    return isinstance(node, exp.Null) or (isinstance(node, exp.Literal) and node.sql() == "0")
 
 
 def _with_new_row(node: exp.Expression, table: Table, row: Row) -> exp.Expression:

@@ -129,6 +129,12 @@ class Target(ABC):
         running. After a restart of the server it is lost, and a new one has to be asked for."""
         raise UsageError(f"{self.label} has no room for scratch tables; use oracles that do without them")
 
+    def numbers_from(self, number: int) -> str | None:
+        """A statement after which the session's next INSERT takes automatic numbers from this one on; None
+        where there is no such statement."""
+        del number
+        return None
+
     def restart(self) -> bool:
         """Bring a server of ours that died back to life with an empty private database; False if it is not
         ours to restart. Sessions have to be opened anew."""

@@ -92,7 +92,7 @@ def _open_at(dbms: Dbms, name: str, address: SplitResult) -> Target:
         return make_target(dbms)(Path(path), f"{name}://{path}")
     endpoint = Endpoint(
         dbms=name,
-        socket=(parse_qs(address.query).get("socket") or [None])[0],
+        socket=next(iter(parse_qs(address.query).get("socket", [])), None),
         host=address.hostname or "127.0.0.1",
         port=_port(address, dbms.port),
         user=unquote(address.username or dbms.user),
@@ -100,7 +100,9 @@ def _open_at(dbms: Dbms, name: str, address: SplitResult) -> Target:
         database=address.path.strip("/"),
     )
     # The label goes into reports, so the password stays out of it.
-    return make_target(dbms)(endpoint, f"{address.scheme}://{endpoint.user}@{endpoint.host}:{endpoint.port}/", None)
+    return make_target(dbms)(
+        endpoint, f"{address.scheme}://{endpoint.user}@{endpoint.host}:{endpoint.port}/", None
+    )
 
 
 def _port(address: SplitResult, default: int) -> int:

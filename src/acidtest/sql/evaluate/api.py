@@ -25,9 +25,7 @@ Views = Mapping[str, Sequence[Row]]
 
 NO_VIEWS: Views = {}
 
-DIALECTS: dict[str, type[Dialect]] = {
-    dialect.name: dialect for dialect in (MySQL, MariaDB, PostgreSQL)
-}
+DIALECTS: dict[str, type[Dialect]] = {dialect.name: dialect for dialect in (MySQL, MariaDB, PostgreSQL)}
 
 
 def dialect_of(name: str, settings: Settings | None = None) -> Dialect:

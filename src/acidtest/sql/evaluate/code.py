@@ -120,3 +120,15 @@ def _strict_many(operate: Callable[..., Any], fns: list[Fn]) -> Fn:
         return None if None in values else operate(*values)
 
     return apply
+
+
+def unsure(test: Fn) -> Fn:
+    """A function whose errors may or may not happen on the server."""
+
+    def careful(row: JoinedRow) -> Any:
+        try:
+            return test(row)
+        except EvaluationError as error:
+            raise Unknown("an error in an operand that the plan may avoid") from error
+
+    return careful

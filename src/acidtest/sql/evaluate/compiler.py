@@ -69,7 +69,8 @@ class Compiler:
     def compare(self, left: Code, right: Code, test: Callable[[Any, Any], bool], *, ordering: bool) -> Code:
         """A comparison that is NULL if an operand is."""
         one, two = self.dialect.comparables(self, (left, right), ordering=ordering)
-        return self.dialect.logical(self.dialect.strict(one.type, test, one, two).fn, one, two)
+        compared = self.dialect.strict(one.type, test, one, two)
+        return self.folded(self.dialect.logical(compared.fn, compared))
 
     def equal(self, left: Code, right: Code) -> Code:
         """SQL's `=`."""

@@ -43,7 +43,7 @@ class Dialect(ABC):
     """The semantics of one DBMS. Subclasses add handlers and override what differs."""
 
     name: ClassVar[str]
-    handlers: ClassVar[Mapping[type[exp.Expression], Handler]]
+    handlers: ClassVar[Mapping[type[Any], Handler]]
     functions: ClassVar[Mapping[str, Handler]] = {}
     nulls_first: ClassVar[bool] = True
     """NULLs come first in an ascending order."""
@@ -81,13 +81,21 @@ class Dialect(ABC):
     def comparables(self, compiler: "Compiler", codes: Sequence[Code], *, ordering: bool) -> list[Code]:
         """Operands converted so that Python compares their values as the DBMS does."""
 
-    def listed(self, compiler: "Compiler", codes: Sequence[Code]) -> list[Code]:  # noqa: ARG002 - for overriding
-        """The operand of IN and the items of its list, before each pair is compared."""
-        return list(codes)
+    def list_pairs(
+        self,
+        compiler: "Compiler",  # noqa: ARG002 - for overriding
+        value: Code,
+        items: Sequence[Code],
+    ) -> list[tuple[Code, Code]]:
+        """The operand of IN with each item of its list, in the order in which they are compared."""
+        return [(value, item) for item in items]
 
     def case_pairs(
-        self, compiler: "Compiler", subject: Code, values: Sequence[Code]
-    ) -> list[tuple[Code, Code]]:  # noqa: ARG002 - for overriding
+        self,
+        compiler: "Compiler",  # noqa: ARG002 - for overriding
+        subject: Code,
+        values: Sequence[Code],
+    ) -> list[tuple[Code, Code]]:
         """The operand of a simple CASE with each of its values, before they are compared."""
         return [(subject, value) for value in values]
 
@@ -118,6 +126,10 @@ class Dialect(ABC):
     def chosen(self, compiler: "Compiler", branches: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         """The branches of a CASE or IF in their common type."""
         return self.unify(compiler, branches)
+
+    def nullness(self, compiler: "Compiler", code: Code) -> Fn:  # noqa: ARG002 - for overriding
+        """The operand of IS NULL."""
+        return code.fn
 
     def merged(self, compiler: "Compiler", sides: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         """The columns of both sides of a set operation in their common type."""

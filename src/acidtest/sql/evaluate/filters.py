@@ -1,11 +1,11 @@
 """WHERE: which rows pass, and how sure an error is."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import cast
 
 from sqlglot import exp
 
-from acidtest.sql.evaluate.code import Fn, JoinedRow
+from acidtest.sql.evaluate.code import Fn, JoinedRow, unsure
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.relations import Relation
@@ -33,19 +33,16 @@ def compile_condition(compiler: Compiler, node: exp.Expression, *, simple: bool)
     if not code.fails:
         return Filter(test, fails=False)
     if not simple:
-        return Filter(_unsure(test), fails=True)
-    parts = [compiler.condition(part) for part in node.flatten()] if isinstance(node, exp.And) else [test]
+        return Filter(unsure(test), fails=True)
+    if compiler.dialect.folds_constants and node.find(exp.Null):
+        # A NULL that makes the whole condition NULL is found before any row is read.
+        return Filter(unsure(test), fails=True)
+    parts = (
+        [compiler.condition(cast(exp.Expression, part)) for part in node.flatten()]
+        if isinstance(node, exp.And)
+        else [test]
+    )
     return Filter(test if len(parts) == 1 else _all_sure(parts), fails=True)
-
-
-def _unsure(test: Fn) -> Fn:
-    def careful(row: JoinedRow) -> Any:
-        try:
-            return test(row)
-        except EvaluationError as error:
-            raise Unknown("an error in a condition that the plan may avoid") from error
-
-    return careful
 
 
 def _all_sure(parts: list[Fn]) -> Fn:

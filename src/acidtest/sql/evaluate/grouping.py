@@ -127,7 +127,9 @@ def compile_grouping(
 def _column_slot(compiler: Compiler, node: exp.Column) -> int:
     table = node.args.get("table")
     dialect = compiler.dialect
-    return compiler.scope.find(dialect.fold_name(node.this), dialect.fold_table(table) if table else None).slot
+    return compiler.scope.find(
+        dialect.fold_name(node.this), dialect.fold_table(table) if table else None
+    ).slot
 
 
 def _slot(at: int) -> Fn:

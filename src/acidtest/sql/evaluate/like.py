@@ -8,7 +8,7 @@ _WILDCARDS = {"%": ".*", "_": "."}
 
 @lru_cache(maxsize=16384)
 def like_pattern(pattern: str, escape: str, folds_case: bool) -> re.Pattern[str]:
-    """The expression that matches what a LIKE pattern matches; an escape at the very end stands for itself."""
+    """The expression that matches what a LIKE pattern does; an escape at the very end stands for itself."""
     parts: list[str] = []
     at = 0
     while at < len(pattern):

@@ -52,7 +52,16 @@ def conjunction(compiler: Compiler, node: exp.And) -> Code:
     first = compiler.truth(left)
     with compiler.dead_code(_is_constantly(compiler, left, False)):
         right = compiler.compile(node.expression)
-    return compiler.dialect.logical(both(first, compiler.truth(right)), left, right)
+    return _conjoined(compiler, left, first, right)
+
+
+def _conjoined(compiler: Compiler, left: Code, first: Fn, right: Code) -> Code:
+    second = compiler.truth(right)
+    if compiler.dialect.folds_constants:
+        for code in (left, right):
+            if _is_constantly(compiler, code, False):
+                return code
+    return compiler.dialect.logical(both(first, second), left, right)
 
 
 def disjunction(compiler: Compiler, node: exp.Or) -> Code:
@@ -61,7 +70,12 @@ def disjunction(compiler: Compiler, node: exp.Or) -> Code:
     first = compiler.truth(left)
     with compiler.dead_code(_is_constantly(compiler, left, True)):
         right = compiler.compile(node.expression)
-    return compiler.dialect.logical(either(first, compiler.truth(right)), left, right)
+    second = compiler.truth(right)
+    if compiler.dialect.folds_constants:
+        for code in (left, right):
+            if _is_constantly(compiler, code, True):
+                return code
+    return compiler.dialect.logical(either(first, second), left, right)
 
 
 def _is_constantly(compiler: Compiler, code: Code, value: bool) -> bool:
@@ -142,7 +156,9 @@ def comparison(compiler: Compiler, node: exp.Binary) -> Code:
 def _row_comparison(compiler: Compiler, node: exp.Binary) -> Code:
     if not isinstance(node, exp.EQ | exp.NEQ) or not isinstance(node.expression, exp.Tuple):
         raise Unknown("the order of row values")
-    code = rows_equal(compiler, compiler.all(node.this.expressions), compiler.all(node.expression.expressions))
+    code = rows_equal(
+        compiler, compiler.all(node.this.expressions), compiler.all(node.expression.expressions)
+    )
     return code if isinstance(node, exp.EQ) else negate(compiler, code)
 
 
@@ -169,7 +185,7 @@ def null_safe(compiler: Compiler, node: exp.NullSafeEQ | exp.NullSafeNEQ) -> Cod
         equal = b is None if a is None else b is not None and a == b
         return equal is wanted
 
-    return compiler.dialect.logical(same, one, two)
+    return compiler.dialect.logical(_all_evaluated(compiler.dialect, same, one, two), one, two)
 
 
 def is_test(compiler: Compiler, node: exp.Is) -> Code:
@@ -177,7 +193,7 @@ def is_test(compiler: Compiler, node: exp.Is) -> Code:
     code = compiler.compile(node.this)
     wanted = not node.args.get("negate")
     if isinstance(node.expression, exp.Null):
-        inner = code.fn
+        inner = compiler.dialect.nullness(compiler, code)
         return compiler.dialect.logical(lambda row: (inner(row) is None) is wanted, code)
     if isinstance(node.expression, exp.Boolean):
         truth, value = compiler.truth(code), bool(node.expression.this)
@@ -192,29 +208,25 @@ def between(compiler: Compiler, node: exp.Between) -> Code:
     codes = compiler.all([node.this, node.args["low"], node.args["high"]])
     dialect = compiler.dialect
     if dialect.pairwise_between:
-        low, left = dialect.comparables(compiler, (codes[1], codes[0]), ordering=True)
-        right, high = dialect.comparables(compiler, (codes[0], codes[2]), ordering=True)
-    else:
-        left, low, high = dialect.comparables(compiler, codes, ordering=True)
-        right = left
-        if any(code.fails for code in (left, low, high)):
-            return dialect.logical(_eager_between(dialect, left, low, high), left, low, high)
-    above = _at_most(low.fn, left.fn)
-    below = _at_most(right.fn, high.fn)
-    return dialect.logical(both(above, below), left, low, right, high)
-
-
-def _eager_between(dialect: Dialect, value: Code, low: Code, high: Code) -> Fn:
-    """BETWEEN where all three operands are evaluated before any is looked at."""
+        above = compiler.compare(codes[0], codes[1], operator.ge, ordering=True)
+        below = compiler.compare(codes[0], codes[2], operator.le, ordering=True)
+        return _conjoined(compiler, above, compiler.truth(above), below)
+    value, low, high = dialect.comparables(compiler, codes, ordering=True)
     test = both(_at_most(low.fn, value.fn), _at_most(value.fn, high.fn))
-    probe = dialect.strict(value.type, lambda *_values: True, value, low, high).fn
+    return dialect.logical(_all_evaluated(dialect, test, value, low, high), value, low, high)
 
-    def between_all(row: JoinedRow) -> bool | None:
+
+def _all_evaluated(dialect: Dialect, test: Fn, *codes: Code) -> Fn:
+    """The test, after all operands have been evaluated, if any of them may fail."""
+    if not any(code.fails for code in codes):
+        return test
+    probe = dialect.strict(codes[0].type, lambda *_values: True, *codes).fn
+
+    def tested(row: JoinedRow) -> Any:
         probe(row)
-        outcome: bool | None = test(row)
-        return outcome
+        return test(row)
 
-    return between_all
+    return tested
 
 
 def _at_most(first: Fn, second: Fn) -> Fn:
@@ -233,8 +245,9 @@ def membership(compiler: Compiler, node: exp.In) -> Code:
         left = compiler.all(node.this.expressions)
         tests = [rows_equal(compiler, left, compiler.all(item.expressions)) for item in node.expressions]
     else:
-        value, *items = compiler.dialect.listed(compiler, compiler.all([node.this, *node.expressions]))
-        tests = [compiler.equal(value, item) for item in items]
+        value, items = compiler.compile(node.this), compiler.all(node.expressions)
+        pairs = compiler.dialect.list_pairs(compiler, value, items)
+        tests = [compiler.equal(operand, item) for operand, item in pairs]
     fn = compiler.truth(tests[0])
     for test in tests[1:]:
         fn = either(fn, compiler.truth(test))
@@ -251,7 +264,9 @@ def case(compiler: Compiler, node: exp.Case) -> Code:
     for arm in node.args["ifs"]:
         with compiler.dead_code(settled):
             test = compiler.compile(arm.this) if subject is None else compiler.equal(*next(values))
-        never = _is_constantly(compiler, test, False) or (test.constant and not test.fails and test.fn(()) is None)
+        never = _is_constantly(compiler, test, False) or (
+            test.constant and not test.fails and test.fn(()) is None
+        )
         with compiler.dead_code(settled or never):
             branches.append(compiler.compile(arm.args["true"]))
         conditions.append(test)
@@ -366,7 +381,7 @@ def nullif(compiler: Compiler, node: exp.Nullif) -> Code:
     )
 
 
-SHARED: dict[type[exp.Expression], Handler] = {
+SHARED: dict[type[Any], Handler] = {
     exp.Column: column,
     exp.Paren: parenthesis,
     exp.Null: null,

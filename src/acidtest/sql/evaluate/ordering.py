@@ -45,7 +45,7 @@ def in_order(
     """Entries (a row to order by, and what it stands for) as groups of ties, in order."""
     keyed = [(tuple(item.sort_key(row) for item in items), what) for row, what in entries]
     for at in range(len(items) - 1, -1, -1):
-        keyed.sort(key=lambda entry: entry[0][at], reverse=items[at].descending)  # noqa: B023 - used at once
+        keyed.sort(key=lambda entry: entry[0][at], reverse=items[at].descending)
     groups: list[tuple[tuple[Any, ...], list[Any]]] = []
     for key, what in keyed:
         if groups and groups[-1][0] == key:

@@ -47,7 +47,9 @@ def compile_outermost(compiler: Compiler, node: exp.Expression) -> Plan:
 
 
 def _compile(node: exp.Expression, outer: Compiler, scope: Scope, *, settles: bool = True) -> Plan:
-    compiler = Compiler(outer.dialect, outer.catalog, scope, writes=outer.writes, plans=dict(outer.plans), doomed=outer.doomed)
+    compiler = Compiler(
+        outer.dialect, outer.catalog, scope, writes=outer.writes, plans=dict(outer.plans), doomed=outer.doomed
+    )
     while isinstance(node, exp.Subquery) and not node.args.get("alias"):
         if any(node.args.get(key) for key in ("order", "limit", "offset", "joins", "with_")):
             raise Unknown("clauses after a query in parentheses")
@@ -143,7 +145,9 @@ class _Select:
 
     def _grouping(self) -> Grouping | None:
         clause = self.node.args.get("group")
-        if clause is not None and any(clause.args.get(key) for key in ("rollup", "cube", "grouping_sets", "all")):
+        if clause is not None and any(
+            clause.args.get(key) for key in ("rollup", "cube", "grouping_sets", "all")
+        ):
             raise Unknown("GROUP BY with more than expressions")
         aggregates = aggregates_in(self._later_nodes())
         if clause is None and not aggregates:
@@ -160,10 +164,17 @@ class _Select:
         if isinstance(item, exp.Column) and not item.args.get("table"):
             name = self.compiler.dialect.fold_name(item.this)
             for entry in self.node.expressions:
-                if isinstance(entry, exp.Alias) and self.compiler.dialect.fold_name(entry.args["alias"]) == name:
+                if (
+                    isinstance(entry, exp.Alias)
+                    and self.compiler.dialect.fold_name(entry.args["alias"]) == name
+                ):
                     if entry.this == item:
                         return item
-                    if any(field.name == name for source in self.compiler.scope.sources for field in source.fields):
+                    if any(
+                        field.name == name
+                        for source in self.compiler.scope.sources
+                        for field in source.fields
+                    ):
                         raise Unknown("a name that is both a column and an alias")
                     return entry.this  # type: ignore[no-any-return]
         return item
@@ -194,7 +205,9 @@ class _Select:
         names: list[str] = []
         codes: list[Code] = []
         for entry in self.node.expressions:
-            if isinstance(entry, exp.Star) or (isinstance(entry, exp.Column) and isinstance(entry.this, exp.Star)):
+            if isinstance(entry, exp.Star) or (
+                isinstance(entry, exp.Column) and isinstance(entry.this, exp.Star)
+            ):
                 for name, code in self._star(entry):
                     names.append(name)
                     codes.append(code)
@@ -243,13 +256,17 @@ class _Select:
             return output.codes[listed]
         if self.node.args.get("distinct"):
             raise Unknown("ORDER BY an expression that DISTINCT does not keep")
-        aliases = {name for name, entry in zip(output.names, self.node.expressions, strict=False) if entry.alias}
+        aliases = {
+            name for name, entry in zip(output.names, self.node.expressions, strict=False) if entry.alias
+        }
         folded = {name.lower() for name in aliases}
         if any(str(column.this.this).lower() in folded for column in node.find_all(exp.Column)):
             raise Unknown("ORDER BY an expression over an alias")
         return self.compiler.compile(node)
 
-    def _matches(self, relation: Relation, where: Fn | None) -> Callable[[JoinedRow], list[dict[str, int]]] | None:
+    def _matches(
+        self, relation: Relation, where: Fn | None
+    ) -> Callable[[JoinedRow], list[dict[str, int]]] | None:
         tables = [source for source in self.compiler.scope.sources if source.identity is not None]
 
         def matches(base: JoinedRow) -> list[dict[str, int]]:

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sqlglot import exp
 
 from acidtest.model import Column, ErrorKind, Schema, Table
-from acidtest.sql.evaluate.code import Code, Fn, JoinedRow
+from acidtest.sql.evaluate.code import Code, Fn, JoinedRow, unsure
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Dialect
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
@@ -80,19 +80,7 @@ def _join_condition(compiler: Compiler, join: exp.Join, before: Sequence[Source]
         return None
     code = compiler.compile(condition)
     test = compiler.truth(code)
-    return _unsure(test) if code.fails else test
-
-
-def _unsure(test: Fn) -> Fn:
-    """Which pairs of rows a join looks at is the server's choice, so an error may or may not happen."""
-
-    def careful(row: JoinedRow) -> Any:
-        try:
-            return test(row)
-        except EvaluationError as error:
-            raise Unknown("an error in a join that the plan may avoid") from error
-
-    return careful
+    return unsure(test) if code.fails else test
 
 
 def _using(compiler: Compiler, join: exp.Join, before: Sequence[Source], side: str) -> Fn:
@@ -186,7 +174,9 @@ def add_table(compiler: Compiler, table: Table, name: str) -> Source:
     )
     identity = scope.width + len(fields)
     primary = next((index.columns for index in table.indexes if index.primary), ())
-    keys = frozenset(field.slot for field, column in zip(fields, table.columns, strict=True) if column.name in primary)
+    keys = frozenset(
+        field.slot for field, column in zip(fields, table.columns, strict=True) if column.name in primary
+    )
     source = Source(name, fields, table.name, identity, keys)
     if any(other.name == name for other in scope.sources):
         raise EvaluationError(ErrorKind.SYNTAX, f"table name {name} is not unique")

@@ -11,7 +11,7 @@ from acidtest.sql.evaluate.types import SqlType
 
 @dataclass(slots=True)
 class Runtime:
-    """What one run of a statement works on: the rows of each table, and answers of uncorrelated subqueries."""
+    """What one run of a statement works on: the rows of each table, and answers of subqueries so far."""
 
     views: Mapping[str, Sequence[tuple[Any, ...]]]
     cache: dict[object, Any] = field(default_factory=dict)

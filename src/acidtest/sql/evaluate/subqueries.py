@@ -1,7 +1,7 @@
 """Subqueries in expressions: scalar, EXISTS, IN, ANY and ALL."""
 
 from collections.abc import Callable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from sqlglot import exp
 
@@ -36,13 +36,11 @@ def exists(compiler: Compiler, node: exp.Exists) -> Code:
     """EXISTS."""
     plan = compile_nested(compiler, node.this)
     probe = plan.exists
-    return compiler.dialect.logical(lambda row: probe(row), Code(plan.types[0], probe, fails=plan.fails))
+    return compiler.dialect.logical(probe, Code(plan.types[0], probe, fails=plan.fails))
 
 
 def _columns(compiler: Compiler, plan: Plan) -> list[Code]:
-    return [
-        Code(compiler.dialect.derived(type_), _at(position)) for position, type_ in enumerate(plan.types)
-    ]
+    return [Code(compiler.dialect.derived(type_), _at(position)) for position, type_ in enumerate(plan.types)]
 
 
 def _at(position: int) -> Fn:
@@ -75,7 +73,7 @@ def compared(compiler: Compiler, node: exp.Binary) -> Code:
     query = quantifier.this.this if isinstance(quantifier.this, exp.Subquery) else quantifier.this
     if not isinstance(query, exp.Query):
         raise Unknown("ANY and ALL over an array")
-    plan = compile_nested(compiler, query)
+    plan = compile_nested(compiler, cast(exp.Expression, query))
     ordering = not isinstance(node, exp.EQ | exp.NEQ)
     operands = (compiler.compile(node.this), _columns(compiler, plan)[0])
     pair = compiler.dialect.comparables(compiler, operands, ordering=ordering)
@@ -120,7 +118,7 @@ def _quantified(
     return compiler.dialect.logical(quantified, sure, *codes)
 
 
-SHARED: dict[type[exp.Expression], Handler] = {
+SHARED: dict[type[Any], Handler] = {
     **logic.SHARED,
     **dict.fromkeys(logic.TESTS, compared),
     exp.In: in_list_or_query,

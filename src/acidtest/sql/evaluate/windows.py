@@ -45,7 +45,9 @@ class WindowFunction:
         return tuple(None if value is None else (key(value),) for value, key in values)
 
 
-def compile_window(compiler: Compiler, node: exp.Window, named: Mapping[str, exp.Expression]) -> WindowFunction:
+def compile_window(
+    compiler: Compiler, node: exp.Window, named: Mapping[str, exp.Expression]
+) -> WindowFunction:
     """A window function; frames other than the default and ROWS of whole partitions are not modelled."""
     definition: exp.Expression = node
     alias = node.args.get("alias")
@@ -56,7 +58,8 @@ def compile_window(compiler: Compiler, node: exp.Window, named: Mapping[str, exp
     codes = compiler.all(definition.args.get("partition_by") or [])
     clause = definition.args.get("order")
     order = [
-        order_item(compiler, item, compiler.compile(item.this)) for item in (clause.expressions if clause else ())
+        order_item(compiler, item, compiler.compile(item.this))
+        for item in (clause.expressions if clause else ())
     ]
     if definition.args.get("spec") is not None:
         raise Unknown("window frames")

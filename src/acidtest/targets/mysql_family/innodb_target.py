@@ -18,6 +18,9 @@ class InnoDBTarget(FamilyTarget):
     default_level = Level.REPEATABLE_READ
     _printed_locks = "1"
 
+    def numbers_from(self, number: int) -> str | None:
+        return f"SET insert_id = {number}"
+
     def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         return StatusWatch(wire, sessions)
 

@@ -126,9 +126,10 @@ class StatusWatch(FamilyWatch):
 class PerformanceSchemaWatch(FamilyWatch):
     """MySQL 8 and later: performance_schema knows row locks and metadata locks with their owners.
 
-    BLOCKING_THREAD_ID is not asked: it names the thread that *created* a lock, and the lock on a row just
-    inserted is created by whoever stumbles over it. The owner is the transaction, and the thread that owns
-    the transaction is the one that created its table locks.
+    The thread numbers of row locks are not trusted: they name the thread that *created* a lock. The lock on a
+    row just inserted is created by whoever stumbles over it, and a row that grows takes the requests of its
+    waiters to a new place, where its writer creates them anew. The owner is the transaction, and the thread
+    that owns the transaction is the one that created its table locks.
     """
 
     def question(self, suspects: Sequence[MySQLSession]) -> str:
@@ -136,7 +137,7 @@ class PerformanceSchemaWatch(FamilyWatch):
         own = ", ".join(map(str, self._sessions)) or "0"
         # No joins: the server would begin with the threads, and a question would take 8 ms instead of 0.7.
         return (
-            "SELECT REQUESTING_THREAD_ID, BLOCKING_ENGINE_TRANSACTION_ID"
+            "SELECT REQUESTING_THREAD_ID, REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID"
             " FROM performance_schema.data_lock_waits;"
             "SELECT ENGINE_TRANSACTION_ID, THREAD_ID FROM performance_schema.data_locks"
             " WHERE LOCK_TYPE = 'TABLE';"
@@ -162,11 +163,11 @@ def rows_of(result: Result) -> Rows:
 
 def _row_waits(waits: Rows, table_locks: Rows) -> dict[int, frozenset[int]]:
     """Each waiting thread with the threads whose transactions are in its way."""
-    owners = {transaction: frozenset((_number(thread),)) for transaction, thread in table_locks}
+    owners = {transaction: _number(thread) for transaction, thread in table_locks}
     blockers: dict[int, frozenset[int]] = {}
-    for waiter, transaction in waits:
-        thread = _number(waiter)
-        blockers[thread] = blockers.get(thread, frozenset()) | owners.get(transaction, frozenset())
+    for creator, waiter, blocker in waits:
+        thread = owners.get(waiter, _number(creator))
+        blockers[thread] = blockers.get(thread, frozenset()) | {owners[b] for b in (blocker,) if b in owners}
     return blockers
 
 

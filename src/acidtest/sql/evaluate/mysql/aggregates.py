@@ -84,7 +84,7 @@ def _bitwise(operate: Callable[[int, int], int], start: int) -> Callable[[Compil
     return build
 
 
-_BUILDERS: dict[type[exp.Expression], Callable[[Compiler, Code], Aggregate]] = {
+_BUILDERS: dict[type[Any], Callable[[Compiler, Code], Aggregate]] = {
     exp.Sum: _sum,
     exp.Avg: _average,
     exp.Min: _extreme(largest=False),
@@ -93,5 +93,3 @@ _BUILDERS: dict[type[exp.Expression], Callable[[Compiler, Code], Aggregate]] = {
     exp.BitwiseOrAgg: _bitwise(operator.or_, 0),
     exp.BitwiseXorAgg: _bitwise(operator.xor, 0),
 }
-
-

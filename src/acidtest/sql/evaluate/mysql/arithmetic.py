@@ -10,15 +10,18 @@ from sqlglot import exp
 
 from acidtest.model import ErrorKind
 from acidtest.sql.evaluate.code import Code
-from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.code import constant as constant_code
+from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.mysql import values
+from acidtest.sql.evaluate.mysql.quirks import quirks_of
 from acidtest.sql.evaluate.mysql.types import as_decimal, as_double, common_scale, text_type
 from acidtest.sql.evaluate.types import DOUBLE, INTEGER, LOGICAL, UNSIGNED, Family, SqlType, decimal
 
 _MASK = (1 << 64) - 1
+_LOWEST = -(1 << 63)
 _MAX_SCALE = 30
 _NOT_FIXED = 31  # as many decimals mean: all of them
 _INEXACT = {Family.DOUBLE, Family.TEXT}
@@ -43,7 +46,7 @@ def integer_type(compiler: Compiler, value: int) -> SqlType:
         return decimal(0)
     if value >= 1 << 63:
         return UNSIGNED
-    narrow = getattr(compiler.dialect, "narrow_literals", False) and abs(value) < 10**9
+    narrow = quirks_of(compiler).narrow_literals and abs(value) < 10**9
     return INTEGER.but(bits=32 if narrow else 64)
 
 
@@ -62,6 +65,9 @@ def checked(type_: SqlType, operate: Callable[[int, int], int]) -> Callable[[int
 
     def apply(left: int, right: int) -> int:
         result = operate(left, right)
+        if _LOWEST in (right, result):
+            # Both servers have operations that overflow here, or do not, against their own rule.
+            raise Unknown("arithmetic at the lowest BIGINT")
         if result < low or result > high:
             raise EvaluationError(ErrorKind.OUT_OF_RANGE, "BIGINT value is out of range")
         return result
@@ -144,7 +150,10 @@ def division(compiler: Compiler, node: exp.Div) -> Code:
     if families & _INEXACT:
 
         def divide_doubles(a: float, b: float) -> float | None:
-            return _by_zero(compiler) if b == 0 else _finite(a / b)
+            if b == 0:
+                _by_zero(compiler)
+                return None
+            return _finite(a / b)
 
         one, two = as_double(compiler, left), as_double(compiler, right)
         type_ = _double_type(one, two, compiler.dialect.settings.division_digits)
@@ -153,12 +162,15 @@ def division(compiler: Compiler, node: exp.Div) -> Code:
     scale = (left.type.scale or 0) + increment
     if scale > _MAX_SCALE:
         raise Unknown("DECIMALs of more than 30 decimals")
-    keeps = bool(getattr(compiler.dialect, "division_keeps_digits", False))
+    keeps = quirks_of(compiler).division_keeps_digits
 
     def divide(a: Decimal, b: Decimal) -> Decimal | None:
         if not b:
-            return _by_zero(compiler)
+            _by_zero(compiler)
+            return None
         quotient = values.divide_decimals(a, b, increment)
+        if keeps and not quotient and quotient.is_signed():
+            raise Unknown("the sign of a quotient that is cut to zero")
         return quotient if keeps else values.checked_decimal(values.round_decimal(quotient, scale))
 
     return strict(
@@ -178,9 +190,13 @@ def integer_division(compiler: Compiler, node: exp.IntDiv) -> Code:
 
     def divide(a: Any, b: Any) -> int | None:
         if not b:
-            return _by_zero(compiler)
+            _by_zero(compiler)
+            return None
         quotient = int(values.EXACT.divide_int(a.copy_abs(), b.copy_abs())) if decimals else abs(a) // abs(b)
-        quotient = -quotient if (a < 0) != (b < 0) else quotient
+        negative = (a < 0) != (b < 0)
+        if negative and not quotient and type_.unsigned:
+            raise Unknown("a negative DIV that is cut to an unsigned zero")
+        quotient = -quotient if negative else quotient
         if quotient < low or quotient > high:
             raise EvaluationError(ErrorKind.OUT_OF_RANGE, "BIGINT value is out of range")
         return quotient
@@ -197,18 +213,24 @@ def modulo(compiler: Compiler, node: exp.Mod) -> Code:
     if families & _INEXACT:
 
         def of_doubles(a: float, b: float) -> float | None:
-            return _by_zero(compiler) if b == 0 else math.fmod(a, b)
+            if b == 0:
+                _by_zero(compiler)
+                return None
+            return math.fmod(a, b)
 
         one, two = as_double(compiler, left), as_double(compiler, right)
         return strict(_double_type(one, two), of_doubles, one, two, fails=True)
     if Family.DECIMAL in families:
-        keeps_sign = bool(getattr(compiler.dialect, "division_keeps_digits", False))
+        keeps_sign = quirks_of(compiler).division_keeps_digits
 
         def of_decimals(a: Decimal, b: Decimal) -> Decimal | None:
             if not b:
-                return _by_zero(compiler)
+                _by_zero(compiler)
+                return None
             rest = values.EXACT.remainder(a, b)
-            return rest if keeps_sign else values.checked_decimal(rest)
+            if keeps_sign and not rest and a < 0:
+                raise Unknown("the sign of a remainder that is zero")
+            return values.checked_decimal(rest)
 
         type_ = decimal(max(left.type.scale or 0, right.type.scale or 0))
         return strict(
@@ -221,7 +243,8 @@ def modulo(compiler: Compiler, node: exp.Mod) -> Code:
 
     def of_integers(a: int, b: int) -> int | None:
         if not b:
-            return _by_zero(compiler)
+            _by_zero(compiler)
+            return None
         remainder = abs(a) % abs(b)
         return -remainder if a < 0 else remainder
 
@@ -263,7 +286,7 @@ def _negative_constant(compiler: Compiler, code: Code, *, literal: bool) -> Code
         return constant_code(type_.but(family=Family.INTEGER, unsigned=False), negated, literal=True)
     if 0 <= value < 1 << 63:
         return constant_code(code.type.but(unsigned=False, logical=False), negated)
-    if code.literal and getattr(compiler.dialect, "folds_signs", False):
+    if code.literal and quirks_of(compiler).folds_signs:
         return constant_code(type_, negated, literal=True)
     return constant_code(decimal(0), Decimal(negated))
 
@@ -310,7 +333,7 @@ def bit_count(compiler: Compiler, node: exp.BitwiseCount) -> Code:
     return _bits_of(compiler.compile(node.this)).then(INTEGER, int.bit_count)
 
 
-HANDLERS = {
+HANDLERS: dict[type[Any], Handler] = {
     exp.Literal: literal,
     exp.Boolean: boolean,
     exp.Add: addition,

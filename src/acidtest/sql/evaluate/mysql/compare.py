@@ -9,9 +9,10 @@ from typing import Any
 from acidtest.sql.evaluate.code import Code
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.mysql.quirks import quirks_of
+from acidtest.sql.evaluate.mysql.types import as_datetime, as_double, common_collation, common_scale
 from acidtest.sql.evaluate.mysql.values import round_decimal
-from acidtest.sql.evaluate.mysql.types import as_datetime, as_double, common_collation
-from acidtest.sql.evaluate.types import DOUBLE, Family
+from acidtest.sql.evaluate.types import DOUBLE, Family, SqlType
 
 _EXACT_DOUBLES = 1 << 53
 
@@ -19,6 +20,8 @@ _EXACT_DOUBLES = 1 << 53
 def comparables(compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
     """Operands as values that Python compares the way the server does."""
     families = {code.type.family for code in codes} - {Family.NULL}
+    if len(codes) > 2 and any(code.type.loose and not code.type.is_text for code in codes):
+        raise Unknown("quotients in BETWEEN, GREATEST or LEAST")
     if families <= {Family.INTEGER, Family.DECIMAL}:
         return [_tight(code) for code in codes]
     if families == {Family.TEXT}:
@@ -33,8 +36,17 @@ def comparables(compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
     if _is_column_against_text(codes):
         return [_guarded(as_double(compiler, code), code) for code in codes]
     if Family.TEXT in families and Family.DOUBLE not in families:
+        if any(code.type.loose for code in codes) and any(c.type.is_text and not c.constant for c in codes):
+            raise Unknown("quotients compared with texts that are not constant")
         return [as_double(compiler, _tight(code)) for code in codes]
-    return [as_double(compiler, code) for code in codes]
+    doubles = [as_double(compiler, code) for code in codes]
+    if families and quirks_of(compiler).rounds_to_fixed and common_scale(_types(doubles)) is not None:
+        raise Unknown("DOUBLEs with fixed decimals, which are equal if they are close")
+    return doubles
+
+
+def _types(codes: Sequence[Code]) -> list[SqlType]:
+    return [code.type for code in codes]
 
 
 def _tight(code: Code) -> Code:

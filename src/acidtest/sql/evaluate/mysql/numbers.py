@@ -11,10 +11,19 @@ from acidtest.model import ErrorKind
 from acidtest.sql.evaluate.code import Code
 from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.mysql import values
 from acidtest.sql.evaluate.mysql.compare import comparables
-from acidtest.sql.evaluate.mysql.types import as_datetime, as_decimal, as_double, as_text, common_type, text_type
+from acidtest.sql.evaluate.mysql.quirks import quirks_of
+from acidtest.sql.evaluate.mysql.types import (
+    as_datetime,
+    as_decimal,
+    as_double,
+    as_text,
+    common_type,
+    text_type,
+)
 from acidtest.sql.evaluate.types import (
     DATE,
     DATETIME,
@@ -45,7 +54,7 @@ def absolute(compiler: Compiler, node: exp.Abs) -> Code:
         of = Decimal.copy_abs if code.type.family is Family.DECIMAL else abs
         return code.then(code.type.but(ragged=False), of)
     if code.type.unsigned:
-        return code
+        return code.typed(UNSIGNED)
 
     def of_integer(value: int) -> int:
         if value == -(1 << 63):
@@ -107,7 +116,9 @@ def rounded(compiler: Compiler, node: exp.Round) -> Code:
 
 def truncated(compiler: Compiler, node: exp.Trunc) -> Code:
     """TRUNCATE: toward zero."""
-    return _rescaled(compiler, node, values.cut_decimal, lambda value: math.copysign(math.trunc(value), value))
+    return _rescaled(
+        compiler, node, values.cut_decimal, lambda value: math.copysign(math.trunc(value), value)
+    )
 
 
 def _rescaled(
@@ -121,7 +132,7 @@ def _rescaled(
     family = code.type.family
     if family is Family.DOUBLE:
         return code.then(_rounded_type(compiler, max(digits, 0)), _double_rescaler(digits, whole))
-    fixed = bool(getattr(compiler.dialect, "rounds_to_fixed", False))
+    fixed = quirks_of(compiler).rounds_to_fixed
     if family is Family.INTEGER:
         if not fixed:
             code = code.typed(code.type.but(bits=64, logical=False))
@@ -130,7 +141,8 @@ def _rescaled(
         if fixed and not code.column and not code.literal:
             raise Unknown("ROUND before the point of integers of unknown length")
         rescaled = code.then(code.type, _integer_rescaler(code.type, digits, exact))
-        return as_decimal(rescaled) if fixed and code.type.bits == 64 else rescaled
+        grows = fixed and code.type.bits == 64 and isinstance(node, exp.Round)
+        return as_decimal(rescaled) if grows else rescaled
     own = code.type.scale or 0
     scale = max(digits, 0) if fixed else min(max(digits, 0), own)
     if scale > 30:
@@ -145,7 +157,7 @@ def _rescaled(
 
 def _rounded_type(compiler: Compiler, digits: int) -> SqlType:
     """MariaDB prints a rounded DOUBLE, and what is computed from it, with the decimals it was rounded to."""
-    return DOUBLE.but(scale=digits) if getattr(compiler.dialect, "rounds_to_fixed", False) else DOUBLE
+    return DOUBLE.but(scale=digits) if quirks_of(compiler).rounds_to_fixed else DOUBLE
 
 
 def _double_rescaler(digits: int, whole: Callable[[float], float]) -> Callable[[float], float]:
@@ -287,7 +299,9 @@ def _cast_to_text(compiler: Compiler, code: Code, target: exp.DataType) -> Code:
     type_ = text_type(compiler)
     if code.type.is_text:
         type_ = code.type.but(padded=False, length=None, collation=type_.collation)
-    type_ = type_.but(strength=Strength.COLUMN)
+    # On MariaDB the text, taken as a number again, has no decimals.
+    fixed = quirks_of(compiler).rounds_to_fixed
+    type_ = type_.but(strength=Strength.COLUMN, loose=fixed or text.type.loose)
     sizes = _parameters(target)
     if not sizes:
         return text.typed(type_)
@@ -344,7 +358,7 @@ def field_position(compiler: Compiler, node: exp.Anonymous) -> Code:
     return Code(INTEGER, position, constant=all(code.constant for code in codes))
 
 
-HANDLERS = {
+HANDLERS: dict[type[Any], Handler] = {
     exp.Abs: absolute,
     exp.Sign: sign,
     exp.Floor: floor,
@@ -355,4 +369,4 @@ HANDLERS = {
     exp.Least: least,
     exp.Cast: cast,
 }
-FUNCTIONS = {"FIELD": field_position}
+FUNCTIONS: dict[str, Handler] = {"FIELD": field_position}

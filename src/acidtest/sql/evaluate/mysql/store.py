@@ -10,6 +10,7 @@ from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.mysql import values
+from acidtest.sql.evaluate.mysql.quirks import quirks_of
 from acidtest.sql.evaluate.mysql.types import as_datetime, as_text, stored_type
 from acidtest.sql.evaluate.types import Family, SqlType
 
@@ -38,12 +39,15 @@ def _converter(compiler: Compiler, target: SqlType, source: Code) -> Convert | C
     if target.family is Family.INTEGER:
         return _to_integer(target, source.type)
     if target.family is Family.DECIMAL:
-        return _to_decimal(target, source.type)
+        bad = quirks_of(compiler).bad_decimal_text
+        return _to_decimal(target, source.type, bad)
     if target.family is Family.DOUBLE:
         output = compiler.dialect.output(target)
         stored = source.then(target, _to_double(source.type))
         return stored if output is None else stored.then(target, output)
     if target.family is Family.TEXT:
+        if source.type.loose and source.type.family is Family.DECIMAL:
+            raise Unknown("storing a quotient as text")
         inexact = source.type.family is Family.DOUBLE
         return as_text(compiler, source).then(target, _fitter(target, inexact=inexact))
     if target.family is Family.DATE:
@@ -99,16 +103,28 @@ def _whole_number(text: str) -> Decimal:
 _BAD_TEXT = {True: ErrorKind.TRUNCATION, False: ErrorKind.BAD_VALUE}
 
 
-def _to_decimal(target: SqlType, source: SqlType) -> Convert:
+def _to_decimal(target: SqlType, source: SqlType, bad: ErrorKind | None) -> Convert:
     scale = target.scale or 0
     limit = Decimal(10) ** ((target.precision or 10) - scale)
     exact = _exact_value(source)
+    if source.is_text and bad is not None:
+        exact = _or_error(exact, bad)
 
     def convert(value: Any) -> Decimal:
         result = values.round_decimal(exact(value), scale)
         if result.copy_abs() >= limit:
             raise EvaluationError(ErrorKind.OUT_OF_RANGE, "out of range value for column")
-        return result.copy_abs() if not result else result
+        return result or result.copy_abs()
+
+    return convert
+
+
+def _or_error(exact: Callable[[Any], Decimal], kind: ErrorKind) -> Callable[[Any], Decimal]:
+    def convert(value: Any) -> Decimal:
+        try:
+            return exact(value)
+        except EvaluationError as error:
+            raise EvaluationError(kind, error.detail) from error
 
     return convert
 
@@ -117,7 +133,7 @@ def _exact_value(source: SqlType) -> Callable[[Any], Decimal]:
     if source.family is Family.INTEGER:
         return lambda value: Decimal(int(value))
     if source.family is Family.DECIMAL:
-        return lambda value: Decimal(value)
+        return Decimal
     if source.family is Family.DOUBLE:
         return lambda value: Decimal(repr(value))
     if source.family is Family.TEXT:

@@ -9,8 +9,10 @@ from acidtest.sql.evaluate.code import Code, JoinedRow
 from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.collations import mysql_collation
 from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.like import like_pattern
+from acidtest.sql.evaluate.mysql.quirks import quirks_of
 from acidtest.sql.evaluate.mysql.types import as_text, common_collation, text_type
 from acidtest.sql.evaluate.types import INTEGER, Family, SqlType, Strength
 
@@ -56,7 +58,7 @@ def _texts(compiler: Compiler, nodes: Sequence[exp.Expression]) -> tuple[SqlType
 def _subject_and_texts(compiler: Compiler, nodes: Sequence[exp.Expression]) -> tuple[SqlType, list[Code]]:
     """Texts of which, on MySQL, the first alone decides the collation of the answer."""
     type_, codes = _texts(compiler, nodes)
-    if not getattr(compiler.dialect, "subject_decides_collation", False):
+    if not quirks_of(compiler).subject_decides_collation:
         return type_, codes
     return type_.but(collation=codes[0].type.collation, strength=codes[0].type.strength), codes
 
@@ -156,7 +158,7 @@ def replace(compiler: Compiler, node: exp.Replace) -> Code:
     """REPLACE: letter by letter the same."""
     parts = [node.this, node.expression, node.args["replacement"]]
     type_, codes = _subject_and_texts(compiler, parts)
-    if getattr(compiler.dialect, "replaces_lazily", False):
+    if quirks_of(compiler).replaces_lazily:
         return _lazy_replace(type_, codes)
     return strict(type_, lambda text, old, new: text.replace(old, new) if old else text, *codes)
 
@@ -174,7 +176,10 @@ def _lazy_replace(type_: SqlType, codes: Sequence[Code]) -> Code:
         return None if new is None else text.replace(old, new) if old else str(text)
 
     return Code(
-        type_, replaced, constant=all(code.constant for code in codes), fails=any(code.fails for code in codes)
+        type_,
+        replaced,
+        constant=all(code.constant for code in codes),
+        fails=any(code.fails for code in codes),
     )
 
 
@@ -182,8 +187,11 @@ def position(compiler: Compiler, node: exp.StrPosition) -> Code:
     """INSTR and LOCATE: the first position, in the collation."""
     if node.args.get("position") is not None or node.args.get("occurrence") is not None:
         raise Unknown("LOCATE from a position")
-    type_, codes = _texts(compiler, [node.this, node.args["substr"]])
-    if len({code.type.collation for code in codes if code.type.strength is Strength.COLUMN}) > 1:
+    type_, codes = _subject_and_texts(compiler, [node.this, node.args["substr"]])
+    if (
+        not quirks_of(compiler).subject_decides_collation
+        and len({code.type.collation for code in codes if code.type.strength is Strength.COLUMN}) > 1
+    ):
         raise Unknown("LOCATE over different collations")
     folds = type_.collation.folds_case
 
@@ -272,7 +280,7 @@ def hexadecimal(compiler: Compiler, node: exp.Hex) -> Code:
     raise Unknown("HEX of anything but integers and texts")
 
 
-HANDLERS = {
+HANDLERS: dict[type[Any], Handler] = {
     exp.Like: like,
     exp.Escape: escaped,
     exp.Concat: concat,
@@ -293,4 +301,4 @@ HANDLERS = {
     exp.Collate: collate,
     exp.Hex: hexadecimal,
 }
-FUNCTIONS = {"STRCMP": strcmp}
+FUNCTIONS: dict[str, Handler] = {"STRCMP": strcmp}

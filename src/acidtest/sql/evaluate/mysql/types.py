@@ -13,6 +13,7 @@ from acidtest.sql.evaluate.collations import Collation, mysql_collation
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.mysql import values
+from acidtest.sql.evaluate.mysql.quirks import quirks_of
 from acidtest.sql.evaluate.types import (
     DATE,
     DATETIME,
@@ -129,12 +130,15 @@ def as_text(compiler: Compiler, code: Code) -> Code:
     if type_.family is Family.INTEGER:
         return code.then(target, values.integer_to_text)
     if type_.family is Family.DECIMAL:
-        shown = values.own_decimals_to_text if type_.ragged else values.decimal_to_text(type_.scale or 0)
-        return code.then(target, shown)
-    if type_.family is Family.DOUBLE:
         output = compiler.dialect.output(type_)
         shown = code if output is None else code.then(type_, output)
-        limited = bool(getattr(compiler.dialect, "limits_double_text", False))
+        return shown.then(target, values.own_decimals_to_text)
+    if type_.family is Family.DOUBLE:
+        output = compiler.dialect.output(type_)
+        shown = code if output is None or type_.scale is not None else code.then(type_, output)
+        limited = quirks_of(compiler).limits_double_text
+        if limited and type_.scale is not None:
+            raise Unknown("a DOUBLE with a fixed number of decimals as text")
         plain = values.short_double_to_text if limited else values.double_to_text
         return shown.then(target, plain if type_.scale is None else fixed_to_text(type_.scale))
     return code.then(target, values.temporal_to_text)
@@ -142,7 +146,7 @@ def as_text(compiler: Compiler, code: Code) -> Code:
 
 def fixed_to_text(scale: int) -> Callable[[float], str]:
     """A DOUBLE with a fixed number of decimals."""
-    return lambda value: f"{value:.{scale}f}"
+    return lambda value: values.fixed_double(value, scale)
 
 
 def common_scale(types: Sequence[SqlType]) -> int | None:
@@ -206,7 +210,7 @@ def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, lis
         type_ = DOUBLE.but(scale=common_scale(known))
         return type_, [as_double(compiler, code) for code in codes]
     if families == {Family.INTEGER}:
-        exact_mix = bool(getattr(compiler.dialect, "mixes_signs_as_decimal", False))
+        exact_mix = quirks_of(compiler).mixes_signs_as_decimal
         return _common_integer(known, codes, exact_mix=exact_mix)
     scale = max(type_.scale or 0 for type_ in known)
     loose = any(type_.loose for type_ in known)
@@ -217,6 +221,8 @@ def _common_integer(
     types: Sequence[SqlType], codes: Sequence[Code], *, exact_mix: bool
 ) -> tuple[SqlType, list[Code]]:
     if all(type_.unsigned for type_ in types):
+        if exact_mix and any(code.type.family is Family.NULL and code.literal for code in codes):
+            raise Unknown("unsigned integers and a bare NULL as one type")
         return UNSIGNED.but(bits=max(type_.bits for type_ in types)), list(codes)
     if any(type_.unsigned and (type_.bits == 64 or exact_mix) for type_ in types):
         return decimal(0), [as_decimal(code) for code in codes]

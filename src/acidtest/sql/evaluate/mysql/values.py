@@ -2,7 +2,6 @@
 
 import math
 import re
-from collections.abc import Callable
 from datetime import date, datetime, timedelta
 from decimal import ROUND_DOWN, ROUND_HALF_UP, Context, Decimal
 from functools import lru_cache
@@ -86,7 +85,7 @@ def _unit(scale: int) -> Decimal:
 def checked_decimal(value: Decimal) -> Decimal:
     """Refuse to guess beyond 65 digits; a zero has no sign."""
     _check_digits(value)
-    return value.copy_abs() if not value else value
+    return value or value.copy_abs()
 
 
 def _check_digits(value: Decimal) -> None:
@@ -141,21 +140,22 @@ def integer_to_text(value: int) -> str:
     return str(int(value))
 
 
-def decimal_to_text(scale: int) -> Callable[[Decimal], str]:
-    """DECIMALs as text with the decimals of their type."""
-
-    def convert(value: Decimal) -> str:
-        return format(round_decimal(value, scale), "f")
-
-    return convert
-
-
 def short_double_to_text(value: float) -> str:
     """The same where the width of the text is limited by the length of the expression."""
     text = double_to_text(value)
     if len(text) > _SURE_WIDTH:
         raise Unknown("long DOUBLEs as text")
     return text
+
+
+def fixed_double(value: float, scale: int) -> str:
+    """A DOUBLE with so many decimals: its shortest digits where they are enough, else rounded."""
+    shortest = Decimal(repr(value))
+    if -int(shortest.as_tuple().exponent) <= scale:
+        text = format(EXACT.quantize(shortest, _unit(scale)), "f")
+    else:
+        text = f"{value:.{scale}f}"
+    return text if value else text.lstrip("-")
 
 
 def own_decimals_to_text(value: Decimal) -> str:

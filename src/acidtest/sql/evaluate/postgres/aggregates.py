@@ -96,7 +96,7 @@ def _bitwise(operate: Callable[[int, int], int]) -> Callable[[Compiler, Code], A
     return build
 
 
-_BUILDERS: dict[type[exp.Expression], Callable[[Compiler, Code], Aggregate]] = {
+_BUILDERS: dict[type[Any], Callable[[Compiler, Code], Aggregate]] = {
     exp.Sum: _sum,
     exp.Avg: _average,
     exp.Min: _extreme(largest=False),

@@ -34,7 +34,7 @@ class PostgreSQL(Dialect):
     folds_constants = True
     rank_type = INT8
     many_rows = ErrorKind.BAD_VALUE
-    handlers: ClassVar[Mapping[type[exp.Expression], Handler]] = {
+    handlers: ClassVar[Mapping[type[Any], Handler]] = {
         **subqueries.SHARED,
         **operators.HANDLERS,
         **functions.HANDLERS,
@@ -48,8 +48,8 @@ class PostgreSQL(Dialect):
     def column_type(self, column: Column) -> SqlType:
         return stored_type(column, self.settings.database_collation or "C")
 
-    def truth(self, compiler: Compiler, code: Code) -> Fn:
-        return operators.truth(compiler, code)
+    def truth(self, compiler: Compiler, code: Code) -> Fn:  # noqa: ARG002
+        return operators.truth(code)
 
     def logical(self, fn: Fn, *codes: Code) -> Code:
         return Code(
@@ -62,15 +62,18 @@ class PostgreSQL(Dialect):
     def comparables(self, compiler: Compiler, codes: Sequence[Code], *, ordering: bool) -> list[Code]:
         return operators.comparables(compiler, codes, ordering=ordering)
 
-    def listed(self, compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
-        known = [code for code in codes if code.type.family not in UNTYPED]
-        if not known or len(known) == len(codes):
-            return list(codes)
+    def list_pairs(self, compiler: Compiler, value: Code, items: Sequence[Code]) -> list[tuple[Code, Code]]:
+        # Several constants become an array of one type and are compared before the other items.
+        constants = [item for item in items if item.constant]
+        others = [(value, item) for item in items if not item.constant]
+        known = [code for code in (value, *constants) if code.type.family not in UNTYPED]
+        if len(constants) < 2 or not known:
+            return [(value, item) for item in items]
         try:
             target, _ = common_type(compiler, known)
         except EvaluationError:
-            return list(codes)  # without a common type, each pair is looked at by itself
-        return [settle(code, target) for code in codes]
+            return [(value, item) for item in items]
+        return [(settle(value, target), settle(item, target)) for item in constants] + others
 
     def case_pairs(
         self, compiler: Compiler, subject: Code, values: Sequence[Code]

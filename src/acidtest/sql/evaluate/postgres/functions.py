@@ -9,6 +9,7 @@ from sqlglot import exp
 
 from acidtest.sql.evaluate.code import Code, JoinedRow, strict
 from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.postgres import values
 from acidtest.sql.evaluate.postgres.operators import comparables
@@ -100,9 +101,7 @@ def _keep_sign(value: float, result: float) -> float:
     return math.copysign(result, value) if result == 0 else result
 
 
-def _rescaled(
-    rounding: str | None, of_double: Callable[[float], float]
-) -> Callable[[Compiler, Any], Code]:
+def _rescaled(rounding: str | None, of_double: Callable[[float], float]) -> Callable[[Compiler, Any], Code]:
     def handler(compiler: Compiler, node: exp.Func) -> Code:
         digits = node.args.get("decimals")
         if digits is None:
@@ -235,7 +234,9 @@ def number_to(code: Code, target: SqlType) -> Code:
     if target.family is Family.INTEGER:
         if family is Family.INTEGER:
             narrower = bits < code.type.bits
-            return code.then(target, lambda value: values.ranged(value, bits), fails=True) if narrower else code
+            return (
+                code.then(target, lambda value: values.ranged(value, bits), fails=True) if narrower else code
+            )
         to_integer = values.numeric_to_integer if family is Family.DECIMAL else values.double_to_integer
         return code.then(target, lambda value: to_integer(value, bits), fails=True)
     if target.family is Family.DECIMAL and family is Family.DOUBLE:
@@ -243,7 +244,7 @@ def number_to(code: Code, target: SqlType) -> Code:
     return as_number(code, target.family)
 
 
-HANDLERS = {
+HANDLERS: dict[type[Any], Handler] = {
     exp.Abs: absolute,
     exp.Sign: sign,
     exp.Floor: _to_whole(ROUND_FLOOR, math.floor),

@@ -13,6 +13,7 @@ from acidtest.model import ErrorKind
 from acidtest.sql.evaluate.code import Code, strict
 from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.postgres import values
 from acidtest.sql.evaluate.postgres.types import (
@@ -51,7 +52,7 @@ def boolean(_compiler: Compiler, node: exp.Boolean) -> Code:
     return constant_code(BOOLEAN, bool(node.this), literal=True)
 
 
-def _settled_pair(compiler: Compiler, left: Code, right: Code) -> tuple[Code, Code]:
+def _settled_pair(left: Code, right: Code) -> tuple[Code, Code]:
     """Literals take the type of the other operand."""
     if left.type.family in UNTYPED and right.type.family in UNTYPED:
         raise Unknown("an operator between literals without a type")
@@ -122,7 +123,7 @@ def _in_range(bits: int, operate: Callable[[int, int], int]) -> Callable[[int, i
     return apply
 
 
-_ARITHMETIC: dict[type[exp.Expression], tuple[Callable[..., int], Callable[..., Decimal], Callable[..., float] | None]]
+_ARITHMETIC: dict[type[Any], tuple[Callable[..., int], Callable[..., Decimal], Callable[..., float] | None]]
 _ARITHMETIC = {
     exp.Add: (operator.add, _exact(values.EXACT.add), _add_doubles),
     exp.Sub: (operator.sub, _exact(values.EXACT.subtract), _subtract_doubles),
@@ -134,7 +135,11 @@ _ARITHMETIC = {
 
 def arithmetic(compiler: Compiler, node: exp.Binary) -> Code:
     """+ - * / %: in the wider of the two types."""
-    left, right = _settled_pair(compiler, compiler.compile(node.this), compiler.compile(node.expression))
+    left, right = compiler.compile(node.this), compiler.compile(node.expression)
+    for code in (left, right):
+        if code.type.is_text or code.type.family is Family.BOOLEAN:
+            raise no_operator()
+    left, right = _settled_pair(left, right)
     if left.type.is_temporal or right.type.is_temporal:
         return _date_arithmetic(node, left, right)
     if not (left.type.is_numeric and right.type.is_numeric):
@@ -197,14 +202,18 @@ def _wrapped(value: int, bits: int) -> int:
 
 def bitwise(compiler: Compiler, node: exp.Binary) -> Code:
     """& | #"""
-    left, right = _settled_pair(compiler, compiler.compile(node.this), compiler.compile(node.expression))
+    left, right = compiler.compile(node.this), compiler.compile(node.expression)
+    for code in (left, right):
+        if code.type.family not in UNTYPED and code.type.family is not Family.INTEGER:
+            raise no_operator()
+    left, right = _settled_pair(left, right)
     if left.type.family is not Family.INTEGER or right.type.family is not Family.INTEGER:
         raise no_operator()
     bits = max(left.type.bits, right.type.bits)
     return strict(INTEGER.but(bits=bits), _BITWISE[type(node)], left, right)
 
 
-_BITWISE: dict[type[exp.Expression], Callable[[int, int], int]] = {
+_BITWISE: dict[type[Any], Callable[[int, int], int]] = {
     exp.BitwiseAnd: operator.and_,
     exp.BitwiseOr: operator.or_,
     exp.BitwiseXor: operator.xor,
@@ -214,7 +223,11 @@ _BITWISE: dict[type[exp.Expression], Callable[[int, int], int]] = {
 def shift(compiler: Compiler, node: exp.Binary) -> Code:
     """<< and >>; a count beyond the width is what the processor makes of it."""
     left, right = compiler.compile(node.this), compiler.compile(node.expression)
-    if left.type.family is not Family.INTEGER or right.type.family is not Family.INTEGER or right.type.bits > 32:
+    if (
+        left.type.family is not Family.INTEGER
+        or right.type.family is not Family.INTEGER
+        or right.type.bits > 32
+    ):
         raise Unknown("shifts of anything but integers by integers")
     bits = left.type.bits
     to_left = isinstance(node, exp.BitwiseLeftShift)
@@ -242,7 +255,7 @@ def comparables(compiler: Compiler, codes: Sequence[Code], *, ordering: bool) ->
         text = text_type(compiler)
         left, right = settle(left, text), settle(right, text)
     else:
-        left, right = _settled_pair(compiler, left, right)
+        left, right = _settled_pair(left, right)
     if left.type.is_numeric and right.type.is_numeric:
         family = widest((left, right))
         exact = family is not Family.DOUBLE
@@ -272,7 +285,7 @@ def _comparable_texts(compiler: Compiler, left: Code, right: Code, *, ordering: 
     return [as_text(compiler, left), as_text(compiler, right)]
 
 
-def truth(compiler: Compiler, code: Code) -> Callable[[tuple[Any, ...]], Any]:
+def truth(code: Code) -> Callable[[tuple[Any, ...]], Any]:
     """Only booleans are conditions."""
     if code.type.family in UNTYPED:
         code = settle(code, BOOLEAN)
@@ -283,7 +296,7 @@ def truth(compiler: Compiler, code: Code) -> Callable[[tuple[Any, ...]], Any]:
     return code.fn
 
 
-HANDLERS = {
+HANDLERS: dict[type[Any], Handler] = {
     exp.Literal: literal,
     exp.Boolean: boolean,
     **dict.fromkeys(_ARITHMETIC, arithmetic),

@@ -8,6 +8,7 @@ from sqlglot import exp
 from acidtest.model import ErrorKind
 from acidtest.sql.evaluate.code import Code, JoinedRow, strict
 from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.like import like_pattern
 from acidtest.sql.evaluate.postgres import values
@@ -91,7 +92,8 @@ def concat(compiler: Compiler, node: exp.Concat) -> Code:
     def joined(row: JoinedRow) -> str:
         return "".join(text for text in (code.fn(row) for code in fns) if text is not None)
 
-    return Code(_result(compiler), joined, constant=all(code.constant for code in fns))
+    # CONCAT is not immutable, so it is never computed before the statement runs.
+    return Code(_result(compiler), joined, fails=any(code.fails for code in fns))
 
 
 def _printed(compiler: Compiler, node: exp.Expression) -> Code:
@@ -183,9 +185,7 @@ def trim(compiler: Compiler, node: exp.Trim) -> Code:
 def replace(compiler: Compiler, node: exp.Replace) -> Code:
     """REPLACE."""
     codes = [_text(compiler, part) for part in (node.this, node.expression, node.args["replacement"])]
-    return strict(
-        _result(compiler), lambda text, old, new: text.replace(old, new) if old else text, *codes
-    )
+    return strict(_result(compiler), lambda text, old, new: text.replace(old, new) if old else text, *codes)
 
 
 def position(compiler: Compiler, node: exp.StrPosition) -> Code:
@@ -234,7 +234,7 @@ def first_code_point(compiler: Compiler, node: exp.Ascii) -> Code:
     return _text(compiler, node.this).then(INT4, lambda text: ord(text[0]) if text else 0)
 
 
-HANDLERS = {
+HANDLERS: dict[type[Any], Handler] = {
     exp.Like: like,
     exp.ILike: like,
     exp.Escape: escaped,
@@ -254,4 +254,4 @@ HANDLERS = {
     exp.Pad: pad,
     exp.Ascii: first_code_point,
 }
-FUNCTIONS = {"OCTET_LENGTH": octet_length}
+FUNCTIONS: dict[str, Handler] = {"OCTET_LENGTH": octet_length}

@@ -121,10 +121,12 @@ def reader(type_: SqlType) -> Callable[[str], Any]:
 
 
 def settle(code: Code, type_: SqlType) -> Code:
-    """A literal as a value of the type that its surroundings give it; read before the statement is planned."""
+    """A literal as a value of the type that its surroundings give it, read before anything is planned."""
     if code.type.family not in UNTYPED:
         return code
-    bare = type_.but(length=None, precision=None, scale=None if type_.family is Family.DECIMAL else type_.scale)
+    bare = type_.but(
+        length=None, precision=None, scale=None if type_.family is Family.DECIMAL else type_.scale
+    )
     read = reader(bare)
     text = code.fn(())
     value = None if text is None else read(text)

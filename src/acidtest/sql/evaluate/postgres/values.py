@@ -14,6 +14,9 @@ EXACT = Context(prec=2000, rounding=ROUND_HALF_UP)
 """Wide enough that no operation on numerics is ever rounded by Python."""
 
 _INTEGER = re.compile(r"[+-]?\d+", re.ASCII)
+_UNUSUAL = re.compile(
+    r"[+-]?(0[xXoObB][\da-fA-F_]+|\d[\d_]*(\.[\d_]*)?([eE].*)?|nan|inf|infinity)", re.ASCII | re.IGNORECASE
+)
 _NUMERIC = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?", re.ASCII)
 _SPACES = " \t\n\r\v\f"
 _BASE_DIGITS = 4  # decimal digits in one digit of a numeric
@@ -34,7 +37,7 @@ def text_to_integer(text: str, bits: int) -> int:
     """A text as an integer; hexadecimal and underscores (PostgreSQL 16) are not modelled."""
     plain = text.strip(_SPACES)
     if not _INTEGER.fullmatch(plain):
-        if "_" in plain or re.match(r"[+-]?0[xXoObB]", plain):
+        if _UNUSUAL.fullmatch(plain) and ("_" in plain or plain.lower().lstrip("+-")[1:2] in ("x", "o", "b")):
             raise Unknown("integers in unusual spellings")
         raise bad_text("type integer")
     return ranged(int(plain), bits)
@@ -51,7 +54,7 @@ def text_to_numeric(text: str) -> Decimal:
     """A text as a numeric that keeps its decimals."""
     plain = text.strip(_SPACES)
     if not _NUMERIC.fullmatch(plain):
-        if plain.lower().lstrip("+-") in ("nan", "inf", "infinity") or "_" in plain or "x" in plain.lower():
+        if _UNUSUAL.fullmatch(plain):
             raise Unknown("numerics in unusual spellings")
         raise bad_text("type numeric")
     return plain_numeric(Decimal(plain))
@@ -62,23 +65,34 @@ def plain_numeric(value: Decimal) -> Decimal:
     exponent = int(value.as_tuple().exponent)
     if exponent > 0:
         value = EXACT.quantize(value, Decimal(1))
-    return value.copy_abs() if not value else value
+    return value or value.copy_abs()
 
 
 def text_to_double(text: str) -> float:
     """A text as a double precision."""
     plain = text.strip(_SPACES)
     if not _NUMERIC.fullmatch(plain):
-        if plain.lower().lstrip("+-") in ("nan", "inf", "infinity") or "x" in plain.lower():
+        if _UNUSUAL.fullmatch(plain):
             raise Unknown("doubles in unusual spellings")
         raise bad_text("type double precision")
     value = float(plain)
-    if math.isinf(value) or (value == 0 and any(digit in "123456789" for digit in re.split("[eE]", plain)[0])):
+    if math.isinf(value) or (
+        value == 0 and any(digit in "123456789" for digit in re.split("[eE]", plain)[0])
+    ):
         raise out_of_range()
     return value
 
 
-_BOOLEANS = {"true": True, "yes": True, "on": True, "1": True, "false": False, "no": False, "off": False, "0": False}
+_BOOLEANS = {
+    "true": True,
+    "yes": True,
+    "on": True,
+    "1": True,
+    "false": False,
+    "no": False,
+    "off": False,
+    "0": False,
+}
 
 
 def text_to_boolean(text: str) -> bool:

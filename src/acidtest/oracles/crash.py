@@ -1,0 +1,87 @@
+"""`crash`: the server died, cut a connection, broke its protocol or met an error inside itself."""
+
+import re
+from collections.abc import Iterator
+
+from acidtest.model import ErrorKind, Failed, History, Judgement, Record, Verdict, ViolationKind
+from acidtest.targets import Target
+
+NAME = "crash"
+LOG_LINES = 20
+
+_ALARM = re.compile(
+    r"signal \d+|got signal|assert|\bPANIC\b|\bFATAL\b|terminated by|stack trace", re.IGNORECASE
+)
+_ASKS_FOR_IT = re.compile(
+    r"\b(KILL|SHUTDOWN|pg_terminate_backend|wait_timeout|interactive_timeout|idle\w*_timeout"
+    r"|transaction_timeout)\b",
+    re.IGNORECASE,
+)
+"""A case that says one of these may have its connections cut."""
+
+
+class CrashOracle:
+    """Judges by what happened alone; the server's log is read only when there is something to show."""
+
+    name = NAME
+
+    def __init__(self, target: Target) -> None:
+        self._target = target
+
+    def judge(self, history: History) -> Verdict:
+        """Judge a history, with the end of the server's log as it is now."""
+        return judge(history, self._target.log_tail() if _is_broken(history) else "")
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+
+def judge(history: History, log_tail: str) -> Verdict:
+    """Judge a history; `log_tail` is the end of the server's log."""
+    if not _is_broken(history):
+        return Verdict(NAME, Judgement.PASS)
+    record, failure = next(_failures(history), (None, None))
+    return Verdict(
+        NAME,
+        Judgement.VIOLATION,
+        kind=ViolationKind.CRASH,
+        step=record.step if record else None,
+        expected="the server goes on",
+        observed=_observed(history, failure),
+        explanation=_explanation(failure, log_tail),
+    )
+
+
+def _is_broken(history: History) -> bool:
+    return history.server_died or next(_failures(history), None) is not None
+
+
+def _failures(history: History) -> Iterator[tuple[Record, Failed]]:
+    """Statements that ended as none should; a broken protocol shows as a lost connection, too."""
+    excused = any(_ASKS_FOR_IT.search(record.sql) for record in history.records)
+    for record in history.records:
+        outcome = record.outcome
+        if isinstance(outcome, Failed) and (
+            outcome.kind is ErrorKind.INTERNAL or (outcome.kind is ErrorKind.CONNECTION_LOST and not excused)
+        ):
+            yield record, outcome
+
+
+def _observed(history: History, failure: Failed | None) -> str:
+    what = "the server died" if history.server_died else ""
+    error = f"error {failure.kind.value} {failure.code}".rstrip() if failure else ""
+    return "; ".join(part for part in (what, error) if part)
+
+
+def _explanation(failure: Failed | None, log_tail: str) -> str:
+    parts = [failure.message] if failure else ["the server went away and could not be asked any more"]
+    if excerpt := _excerpt(log_tail):
+        parts.append(f"The server's log:\n{excerpt}")
+    return "\n".join(parts)
+
+
+def _excerpt(log_tail: str) -> str:
+    """The lines from the first alarm on, or else the last ones."""
+    lines = log_tail.splitlines()
+    first = next((i for i, line in enumerate(lines) if _ALARM.search(line)), max(0, len(lines) - LOG_LINES))
+    return "\n".join(lines[first : first + LOG_LINES])

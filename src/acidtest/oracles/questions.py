@@ -1,0 +1,97 @@
+"""Statements turned into other statements, to ask a DBMS about them."""
+
+from functools import lru_cache
+
+from sqlglot import exp
+
+from acidtest.model import Table
+from acidtest.sql.shape import Shape, Verb
+
+
+@lru_cache(maxsize=16384)
+def rows_of_interest(shape: Shape, dialect: str) -> str:
+    """A query for the rows of its target that a statement works on (Troc III-E1), whole."""
+    tree = shape.tree
+    if shape.verb is Verb.READ:
+        query = tree.copy()
+        for part in ("locks", "order", "limit", "offset"):
+            query.set(part, None)
+        query.set("expressions", [exp.Star()])
+        return query.sql(dialect)
+    target = tree.this
+    query = exp.Select(expressions=[exp.column(exp.Star(), table=exp.to_identifier(target.alias_or_name))])
+    source = target.copy()
+    source.set("joins", None)
+    query.set("from_", exp.From(this=source))
+    joined = [join.copy() for join in target.args.get("joins") or ()]
+    if more := tree.args.get("from_"):
+        table = more.this.copy()
+        nested = table.args.get("joins") or []
+        table.set("joins", None)
+        joined += [exp.Join(this=table), *nested]
+    joined += [exp.Join(this=table.copy()) for table in tree.args.get("using") or ()]
+    query.set("joins", joined)
+    for part in ("where", "with_"):
+        if tree.args.get(part):
+            query.set(part, tree.args[part].copy())
+    return query.sql(dialect)
+
+
+@lru_cache(maxsize=16384)
+def without_limit(shape: Shape, dialect: str) -> str:
+    """The same query without its LIMIT."""
+    query = shape.tree.copy()
+    for part in ("limit", "offset"):
+        query.set(part, None)
+    return query.sql(dialect)
+
+
+def has_limit(shape: Shape) -> bool:
+    """Whether the statement as a whole has a LIMIT."""
+    return any(shape.tree.args.get(part) for part in ("limit", "offset"))
+
+
+def assigned_columns(shape: Shape) -> frozenset[str]:
+    """Names, in lower case, of the columns that an UPDATE sets."""
+    return frozenset(
+        column.name.lower() for one in shape.tree.expressions for column in one.this.find_all(exp.Column)
+    )
+
+
+def reads_its_target(shape: Shape) -> bool:
+    """Whether a write also reads the table that it writes, in a subquery or another place of a join."""
+    tables = [table for table in shape.tree.find_all(exp.Table) if table.name == shape.target]
+    deleted_from = {id(table) for table in shape.tree.args.get("tables") or ()}
+    return len([table for table in tables if id(table) not in deleted_from]) > 1
+
+
+def takes_numbers(shape: Shape, table: Table) -> bool:
+    """Whether an INSERT lets the table number a row by itself."""
+    counters = [i for i, column in enumerate(table.columns) if column.auto_increment]
+    if not counters or shape.verb is not Verb.INSERT:
+        return False
+    into, source = shape.tree.this, shape.tree.expression
+    names = [column.name for column in table.columns]
+    if isinstance(into, exp.Schema):
+        names = [column.name for column in into.expressions]
+    name = table.columns[counters[0]].name.lower()
+    position = next((i for i, one in enumerate(names) if one.lower() == name), None)
+    if position is None:
+        return True
+    if not isinstance(source, exp.Values):
+        return True
+    return not all(_is_number(row, position) for row in source.expressions)
+
+
+def numbers_only_new_rows(shape: Shape) -> bool:
+    """Whether each row of an INSERT surely takes one number: no query, no way to treat duplicates."""
+    ways = ("conflict", "ignore", "alternative")
+    plain = isinstance(shape.tree.expression, exp.Values) and not shape.replaces
+    return plain and not any(shape.tree.args.get(way) for way in ways)
+
+
+def _is_number(row: exp.Expression, position: int) -> bool:
+    values = row.expressions if isinstance(row, exp.Tuple) else [row]
+    return (
+        position < len(values) and isinstance(values[position], exp.Literal) and values[position].this != "0"
+    )
