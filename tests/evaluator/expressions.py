@@ -127,7 +127,7 @@ class Expressions:
         if self.random.random() < 0.5:
             return f"({self.any(depth)} IS {self.pick(['', 'NOT '])}NULL)"
         if self.random.random() < 0.3:
-            # sqlglot reads IS UNKNOWN as IS NULL, which takes any type; so only conditions are tested with it.
+            # sqlglot reads IS UNKNOWN as IS NULL, which takes any type; so it is used on conditions only.
             return f"({self.comparison(depth)} IS {self.pick(['', 'NOT '])}UNKNOWN)"
         return f"({self.of('bool', depth)} IS {self.pick(['', 'NOT '])}{self.pick(['TRUE', 'FALSE'])})"
 
@@ -273,7 +273,8 @@ class Expressions:
             (
                 2,
                 lambda depth: (
-                    f"SUBSTRING({self.of('text', depth)}, {self.pick(['1', '2', '0', '-1'])}, {self.pick(size[:4])})"
+                    f"SUBSTRING({self.of('text', depth)}, "
+                    f"{self.pick(['1', '2', '0', '-1'])}, {self.pick(size[:4])})"
                 ),
             ),
             (1, lambda depth: f"SUBSTRING({self.of('text', depth)}, {self.pick(['1', '2', '3'])})"),
@@ -378,7 +379,8 @@ class PostgresExpressions(Expressions):
             (
                 2,
                 lambda depth: (
-                    f"({self.of('int', depth)} IS {self.pick(['', 'NOT '])}DISTINCT FROM {self.of('int', depth)})"
+                    f"({self.of('int', depth)} IS {self.pick(['', 'NOT '])}"
+                    f"DISTINCT FROM {self.of('int', depth)})"
                 ),
             ),
             (1, lambda depth: f"({self.of('text', depth)} ILIKE {self.pick(_PATTERNS)})"),

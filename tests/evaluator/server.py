@@ -100,6 +100,7 @@ def _settings(server: Server) -> Settings:
         connection_collation=str(row[0]),
         division_digits=int(str(row[2])),
         full_group_by="ONLY_FULL_GROUP_BY" in str(row[1]),
+        strict="STRICT_" in str(row[1]),
     )
 
 

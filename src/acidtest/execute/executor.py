@@ -11,7 +11,7 @@ from acidtest.execute.log import Log
 from acidtest.execute.run import Limits, Run
 from acidtest.model import Case, History, Level, State
 from acidtest.sql import may_change_schema, may_leave_session_traces
-from acidtest.targets import Session, Target
+from acidtest.targets import Session, Target, Watch
 
 
 class Executor:
@@ -47,6 +47,7 @@ class Executor:
             self.target,
             sessions,
             inquiry=self.inquiry,
+            revive=self._watch_again,
             selector=self._selector,
             limits=self._limits,
             log=self._new_log(),
@@ -87,6 +88,8 @@ class Executor:
     def _connect(self) -> None:
         """Be connected to a living server; one of ours that died is started again."""
         if self._connected:
+            if self.inquiry is not None and self.inquiry.dead:
+                self._watch_again()
             return
         if not self.target.is_alive() and not self.target.restart():
             raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
@@ -97,6 +100,17 @@ class Executor:
             self.inquiry = Inquiry(watch)
             self._selector.register(watch, selectors.EVENT_READ, watch)
         self._connected = True
+
+    def _watch_again(self) -> bool:
+        """Replace a watch whose connection was lost; False if the server is gone."""
+        if self.inquiry is None or not self.target.is_alive():
+            return False
+        self._unregister(self.inquiry.watch)
+        watch = self.target.watch()
+        assert watch is not None, "a target whose statements can wait has a watch"
+        self.inquiry.revive(watch)
+        self._selector.register(watch, selectors.EVENT_READ, watch)
+        return True
 
     def _disconnect(self) -> None:
         for session in self._sessions:
@@ -154,7 +168,11 @@ class Executor:
 
     def _drop(self, session: Session) -> None:
         self._sessions.remove(session)
-        for fd, key in list(self._selector.get_map().items()):
-            if key.data is session:
-                self._selector.unregister(fd)
+        self._unregister(session)
         session.close()
+
+    def _unregister(self, listened_to: Session | Watch) -> None:
+        """By what was registered: its descriptor may be closed by now."""
+        for fd, key in list(self._selector.get_map().items()):
+            if key.data is listened_to:
+                self._selector.unregister(fd)

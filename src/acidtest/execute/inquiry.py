@@ -32,6 +32,12 @@ class Inquiry:
         self.watching_s = 0.0
         """Time from the first question of a step to its end, over all steps."""
 
+    def revive(self, watch: Watch) -> None:
+        """Go on with another watch; what was asked of the old one is lost."""
+        self.watch = watch
+        self.dead = False
+        self._asked_at = None
+
     def launched(self) -> None:
         """A statement was sent: earlier answers are void, and there is no hurry to ask."""
         self._now += 1

@@ -9,7 +9,7 @@ to choose a victim. Pauses only pace the questions.
 import re
 import select
 import selectors
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 
@@ -36,7 +36,7 @@ NOT_RELEASED = frozenset(
 )
 """Errors that end a wait although nobody gave up the lock."""
 
-_LOCK_TIMEOUT = re.compile(r"\block_(wait_)?timeout\b|\bWAIT\s+\d", re.IGNORECASE)
+_LOCK_TIMEOUT = re.compile(r"lock_(wait_)?timeout\b|\bWAIT\s+\d", re.IGNORECASE)
 """A case that sets a lock time-out wants to see it come."""
 
 CONFIRMATIONS = 3
@@ -59,7 +59,11 @@ class Flight:
     session: Session
     before: TransactionState
     waiting: bool = False
+    """The server said that it waits, and nothing that came later contradicts it for sure."""
     waited: bool = False
+    goes_on: bool = False
+    """The last answer does not name it any more: it was released, or is about to fail."""
+    releaser: int | None = None
     first_blockers: tuple[str, ...] = ()
     blockers: tuple[str, ...] = ()
 
@@ -74,6 +78,7 @@ class Run:
         sessions: Mapping[str, Session],
         *,
         inquiry: Inquiry | None,
+        revive: Callable[[], bool],
         selector: selectors.BaseSelector,
         limits: Limits,
         log: Log,
@@ -82,6 +87,7 @@ class Run:
         self._sessions = sessions
         self._names = {session: name for name, session in sessions.items()}
         self._inquiry = inquiry
+        self._revive = revive
         self._selector = selector
         self._limits = limits
         self._queue: list[Step] = list(case.steps)
@@ -156,7 +162,7 @@ class Run:
             waits = inquiry.answer() if inquiry.watch in ready else None
             if waits is not None and self._is_quiet(waits):
                 return
-            if inquiry.dead and not self._target.is_alive():
+            if inquiry.dead and not self._revive():
                 self._bury()
                 return
             if monotonic() > deadline:
@@ -170,8 +176,8 @@ class Run:
         for session, flight in self._flights.items():
             if session in waits:
                 self._note_waiting(flight, waits[session])
-            elif flight.waiting and not running:
-                self._note_resumed(flight)
+            elif flight.waiting and not running and not flight.goes_on:
+                flight.goes_on, flight.releaser = True, self._releaser(flight)
         if not running:
             self._release_early()
         if not all(flight.waiting and flight.session in waits for flight in self._flights.values()):
@@ -188,7 +194,10 @@ class Run:
     def _note_waiting(self, flight: Flight, blockers: Iterable[Session]) -> None:
         names = tuple(sorted(self._names[session] for session in blockers if session in self._names))
         if flight.waiting and names == flight.blockers:
+            flight.goes_on = False
             return
+        if flight.goes_on:
+            self._note_resumed(flight)
         if not flight.waited:
             flight.first_blockers = names
         flight.waiting = flight.waited = True
@@ -196,8 +205,9 @@ class Run:
         self.log.event(EventKind.BLOCKED, flight.step, by=names)
 
     def _note_resumed(self, flight: Flight) -> None:
-        flight.waiting = False
-        self.log.resumed(flight.step, self._releaser(flight))
+        releaser = flight.releaser if flight.goes_on else self._releaser(flight)
+        flight.waiting = flight.goes_on = False
+        self.log.resumed(flight.step, releaser)
 
     def _releaser(self, flight: Flight) -> int | None:
         """The step that released a waiting one: what a session it waited for did last."""

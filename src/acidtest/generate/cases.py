@@ -1,6 +1,6 @@
 """From dice to cases: tables, rows, transactions, conflicts, then several orders of each transaction set."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from itertools import count
 from random import Random
@@ -15,7 +15,7 @@ from acidtest.generate.orders import sample_orders
 from acidtest.generate.profile import Profile
 from acidtest.generate.statements import Draft, Kind, random_statement
 from acidtest.generate.tables import TableDef, random_rows, random_tables, setup_statements
-from acidtest.model import Case, Level, Row, Statement, Transaction
+from acidtest.model import Case, Level, Statement, Transaction
 
 Levels = tuple[Level | None, ...]
 """One level for all transactions, or several of which each transaction draws its own."""
@@ -71,7 +71,8 @@ class Generator:
         number: int = rng.choices(counts, weights)[0]
         context = Context(rng, self._flavour, profile, tables)
         bodies = [self._body(context) for _ in range(number)]
-        conflicts = self._construction.construct(bodies, _with_generated(tables, rows))
+        whole = {table.name: tuple(map(table.whole, rows[table.name])) for table in tables}
+        conflicts = self._construction.construct(bodies, tables, whole)
         drafts = [[self._begin(context), *body, self._end()] for body in bodies]
         productions: dict[str, frozenset[str]] = {}
         transactions = []
@@ -106,15 +107,6 @@ class Generator:
         text = self._renderer.text(draft.tree)
         productions[text] = productions.get(text, frozenset()) | draft.productions
         return Statement(text)
-
-
-def _with_generated(
-    tables: Sequence[TableDef], rows: dict[str, tuple[Row, ...]]
-) -> dict[str, tuple[Row, ...]]:
-    """Rows for conflict construction; tables with generated columns have none that we could tell."""
-    return {
-        table.name: () if any(one.generated for one in table.columns) else rows[table.name] for table in tables
-    }
 
 
 def generate_cases(

@@ -3,18 +3,18 @@
 Which rows a condition holds for is asked of our own evaluator; where it cannot tell, the condition stays.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from random import Random
 
 from sqlglot import exp
 
-from acidtest.generate.flavour import Flavour
+from acidtest.generate.flavour import Can, Flavour
 from acidtest.generate.profile import Conflicts
 from acidtest.generate.statements import Draft, Kind
 from acidtest.generate.tables import TableDef
-from acidtest.model import Row
+from acidtest.model import Row, Schema
 from acidtest.sql.evaluate import Dialect, EvaluationError, Unknown, compile_predicate, dialect_of
 
 
@@ -48,25 +48,34 @@ class ConflictConstruction:
         self._rng = rng
         self._switches = switches
         self._dialect: Dialect = dialect_of(flavour.semantics)
+        self._reads_own_target = flavour.can(Can.READ_OWN_TARGET)
+        self._catalog = Schema()
+        self._rows: Mapping[str, tuple[Row, ...]] = {}
 
-    def construct(self, transactions: Transactions, rows: dict[str, tuple[Row, ...]]) -> list[Conflict]:
-        """Make one pair of statements meet for every transaction beyond the first."""
+    def construct(
+        self,
+        transactions: Transactions,
+        tables: Sequence[TableDef],
+        rows: Mapping[str, tuple[Row, ...]],
+    ) -> list[Conflict]:
+        """Make one pair of statements meet for every transaction beyond the first; `rows` have all columns."""
         conflicts: list[Conflict] = []
+        self._catalog, self._rows = Schema(tuple(table.described() for table in tables)), rows
         if self._rng.random() >= self._switches.share:
             return conflicts
         for _ in range(len(transactions) - 1):
-            conflict = self._one(transactions, rows)
+            conflict = self._one(transactions)
             if conflict is not None:
                 conflicts.append(conflict)
         return conflicts
 
-    def _one(self, transactions: Transactions, rows: dict[str, tuple[Row, ...]]) -> Conflict | None:
+    def _one(self, transactions: Transactions) -> Conflict | None:
         here, there = self._rng.sample(range(len(transactions)), 2)
         pairs = [
             (i, j)
             for i, a in enumerate(transactions[here])
             for j, b in enumerate(transactions[there])
-            if _may_conflict(a, b)
+            if self._may_conflict(a, b)
         ]
         if not pairs:
             return None
@@ -76,8 +85,15 @@ class ConflictConstruction:
         if not strategies:
             return None
         strategy = self._rng.choice(strategies)
-        self._apply(strategy, first, second, rows)
+        self._apply(strategy, first, second)
         return Conflict(strategy, (here, i), (there, j))
+
+    def _may_conflict(self, first: Draft, second: Draft) -> bool:
+        if first.table is None or second.table is None or first.table.name != second.table.name:
+            return False
+        if not self._reads_own_target and any(_has_subquery(one) for one in (first, second)):
+            return False  # in the other statement the subquery might read the table that this one writes
+        return {first.kind, second.kind} not in _WITHOUT_EFFECT
 
     def _strategies(self, first: Draft, second: Draft) -> list[Strategy]:
         switches = self._switches
@@ -90,9 +106,7 @@ class ConflictConstruction:
         }
         return [strategy for strategy, on in options.items() if on]
 
-    def _apply(
-        self, strategy: Strategy, first: Draft, second: Draft, rows: dict[str, tuple[Row, ...]]
-    ) -> None:
+    def _apply(self, strategy: Strategy, first: Draft, second: Draft) -> None:
         match strategy:
             case Strategy.FULLY_SHARED:
                 second.condition = _copy(first.condition)
@@ -100,7 +114,7 @@ class ConflictConstruction:
                 second.condition = _either(first.condition, second.condition)
             case Strategy.CONTAINED:
                 assert first.table is not None
-                found = rows[first.table.name]
+                found = self._rows[first.table.name]
                 chosen = self._rng.sample(found, min(len(found), self._rng.randint(1, 2)))
                 for draft in (first, second):
                     self._contain(draft, chosen)
@@ -123,19 +137,16 @@ class ConflictConstruction:
             draft.condition = exp.Not(this=exp.Paren(this=node))
 
     def _truths(self, node: exp.Expression, table: TableDef, rows: Sequence[Row]) -> list[bool | None]:
-        if any(column.generated for column in table.columns):
-            return []
         try:
-            test = compile_predicate(node, table.described(), self._dialect).bind()
+            described = self._catalog.table(table.name)
+            test = compile_predicate(node, described, self._dialect, catalog=self._catalog).bind(self._rows)
             return [test(row) for row in rows]
         except (Unknown, EvaluationError):
             return []
 
 
-def _may_conflict(first: Draft, second: Draft) -> bool:
-    if first.table is None or second.table is None or first.table.name != second.table.name:
-        return False
-    return {first.kind, second.kind} not in _WITHOUT_EFFECT
+def _has_subquery(draft: Draft) -> bool:
+    return draft.condition is not None and draft.condition.find(exp.Select) is not None
 
 
 def _copy(node: exp.Expression | None) -> exp.Expression | None:

@@ -78,6 +78,12 @@ class Flavour:
         """Whether the DBMS takes it."""
         return ability in self.abilities
 
+    def ordered(self, node: exp.Expression, descending: bool) -> exp.Ordered:
+        """An item of ORDER BY that leaves NULLs where the DBMS puts them."""
+        placing = Dialect.get_or_raise(self.grammar).NULL_ORDERING
+        first = {"nulls_are_small": not descending, "nulls_are_large": descending}.get(placing, False)
+        return exp.Ordered(this=node, desc=descending, nulls_first=first)
+
     def renderer(self) -> "Renderer":
         """Writes trees as text."""
         return Renderer(self)

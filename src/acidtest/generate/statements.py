@@ -200,7 +200,7 @@ def _cell(context: Context, column: ColumnDef, value: Value) -> exp.Expression:
 
 def _whole_row(table: TableDef, columns: Sequence[ColumnDef], values: Row) -> Row:
     given = {column.name: value for column, value in zip(columns, values, strict=True)}
-    return tuple(given.get(column.name, column.default) for column in table.columns)
+    return table.whole(tuple(given.get(column.name, column.default) for column in table.written))
 
 
 # -- what a column is set to
@@ -397,7 +397,7 @@ def _upsert(context: Context) -> Draft:
     else:
         value = assigned(within, column)
     sets = [exp.EQ(this=column_node(None, column), expression=value)]
-    draft.tree.set("conflict", exp.OnConflict(duplicate=True, expressions=sets))
+    draft.tree.set("conflict", exp.OnConflict(duplicate=True, action=exp.Var(this="UPDATE"), expressions=sets))
     return draft
 
 

@@ -26,6 +26,7 @@ class ColumnDef:
     nullable: bool = True
     default: Value = None
     generated: str = ""
+    """The column that it is one more than, or nothing."""
     key: bool = False
     """Part of a primary or unique index."""
 
@@ -37,7 +38,7 @@ class ColumnDef:
         """The column in CREATE TABLE."""
         parts = [self.name, self.type.declared]
         if self.generated:
-            parts.append(f"GENERATED ALWAYS AS ({self.generated}) STORED")
+            parts.append(f"GENERATED ALWAYS AS ({self.generated} + 1) STORED")
         elif not self.nullable:
             parts.append("NOT NULL")
         if self.has_default:
@@ -84,6 +85,14 @@ class TableDef:
         """The column of that name."""
         return next(column for column in self.columns if column.name == name)
 
+    def whole(self, row: Row) -> Row:
+        """A row of the written columns with the generated ones."""
+        given = dict(zip((column.name for column in self.written), row, strict=True))
+        return tuple(
+            _one_more(given[column.generated]) if column.generated else given[column.name]
+            for column in self.columns
+        )
+
     def definitions(self) -> list[str]:
         """CREATE TABLE and CREATE INDEX."""
         parts = [column.declaration() for column in self.columns]
@@ -102,6 +111,10 @@ class TableDef:
         ]
         indexes = [Index(one.name, one.columns, one.unique, one.primary) for one in self.indexes]
         return Table(self.name, tuple(columns), tuple(indexes))
+
+
+def _one_more(value: Value) -> Value:
+    return value + 1 if isinstance(value, int) else None
 
 
 # -- values
@@ -200,7 +213,7 @@ def _generated_column(columns: Sequence[ColumnDef]) -> list[ColumnDef]:
     if base is None:
         return []
     name = f"c{len(columns) + 1}"
-    return [ColumnDef(name, base.type, base.pool, generated=f"{base.name} + 1")]
+    return [ColumnDef(name, base.type, base.pool, generated=base.name)]
 
 
 def _random_indexes(

@@ -23,7 +23,9 @@ from acidtest.model import (
     History,
     Overran,
     Record,
+    Row,
     Rows,
+    Table,
     TransactionState,
     Undone,
     ViolationKind,
@@ -436,7 +438,7 @@ class Replay:
                 self._engine.effect(record.sql, shape, chosen, existing, views, number)
                 for chosen in _without_some(work, doubtful)
             ]
-            effect = _only_one(effects, record.outcome.count) or effect
+            effect = _only_one(effects, record.outcome.count, work) or effect
         if number is not None:
             self._numbers[shape.target] = self._number_after(shape.target, number, effect)
         if isinstance(record.outcome, Failed):
@@ -450,12 +452,28 @@ class Replay:
             raise UndecidedError("a write of several tables that waited")
         for change in effect.changes:
             table = change.table or shape.target
-            if change.row is None:
+            row = change.row
+            if row is None and change.values is not None:
+                row = self._revived(standing, record, shape, change.values)
+            if row is None:
                 assert change.values is not None
                 self.chains.insert(table, change.values, standing.transaction, record.step)
             else:
-                self.chains.write(table, change.row, change.values, standing.transaction, record.step)
+                self.chains.write(table, row, change.values, standing.transaction, record.step)
         self._take_locks(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+
+    def _revived(self, standing: Standing, record: Record, shape: Shape, values: Row) -> int | None:
+        """The deleted row that a new one takes the place of, where the primary key is what a row is."""
+        assert shape.target is not None
+        name = _clustered_index(self.history.schema.table(shape.target))
+        if not standing.claim.rows_are_keys or name is None:
+            return None
+        indexes = [one for one in self._engine.unique_indexes(record.sql, shape) if one.name == name]
+        for row, versions in self.chains.rows(shape.target) if indexes else ():
+            last = next((one.values for one in reversed(versions) if one.values is not None), None)
+            if versions[-1].deleted and last is not None and indexes[0].key(last) == indexes[0].key(values):
+                return row
+        return None
 
     def _compare_effect(self, record: Record, effect: Effect) -> None:
         outcome = record.outcome
@@ -847,12 +865,28 @@ def _without_some(work: Sequence[Seen], doubtful: frozenset[int]) -> list[list[S
     ]
 
 
-def _only_one(effects: Sequence[Effect], count: int) -> Effect | None:
-    """The one effect that fits the observed count; None if none does."""
+def _only_one(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> Effect | None:
+    """The one effect that fits the observed count; None if none does.
+
+    Of those that leave the same rows behind, the one with the fewest locks: more are not sure to be held.
+    """
     fitting = [effect for effect in effects if not effect.errors and count in effect.counts]
-    if len(fitting) > 1:
+    old = dict(work)
+    results = {
+        frozenset((one.row, one.values) for one in effect.changes if old.get(one.row or 0) != one.values)
+        for effect in fitting
+    }
+    if len(results) > 1:
         raise UndecidedError("which rows a statement that waited has found on its way")
-    return fitting[0] if fitting else None
+    return min(fitting, key=lambda effect: len(effect.worked_on), default=None)
+
+
+def _clustered_index(table: Table) -> str | None:
+    """The index that InnoDB keeps rows by: https://dev.mysql.com/doc/refman/8.4/en/innodb-index-types.html"""
+    nullable = {column.name for column in table.columns if column.nullable}
+    primary = [index.name for index in table.indexes if index.primary]
+    unique = [index.name for index in table.indexes if index.unique and not nullable & set(index.columns)]
+    return next(iter(primary or (unique if len(unique) == 1 else [])), None)
 
 
 def _error_text(errors: frozenset[ErrorKind]) -> str:

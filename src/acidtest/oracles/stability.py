@@ -25,7 +25,8 @@ _MOMENT_NAMES = frozenset(
         *("CONNECTION_ID", "LAST_INSERT_ID", "ROW_COUNT", "FOUND_ROWS", "SYSDATE", "UUID", "UUID_SHORT"),
         *("GEN_RANDOM_UUID", "RANDOM", "NEXTVAL", "CURRVAL", "LASTVAL", "TXID_CURRENT", "PG_BACKEND_PID"),
         *("PG_CURRENT_XACT_ID", "CLOCK_TIMESTAMP", "STATEMENT_TIMESTAMP", "CHANGES", "TOTAL_CHANGES"),
-        *("LAST_INSERT_ROWID", "DATABASE", "SCHEMA", "GET_LOCK"),
+        *("LAST_INSERT_ROWID", "DATABASE", "SCHEMA", "GET_LOCK", "NOW", "CURDATE", "CURTIME", "LOCALTIME"),
+        *("LOCALTIMESTAMP", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "UNIX_TIMESTAMP", "TIMEOFDAY"),
     ]
 )
 _SYSTEM_COLUMNS = frozenset(["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid", "rowid", "_rowid_"])

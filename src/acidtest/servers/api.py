@@ -13,7 +13,7 @@ from acidtest.servers.base import (
 from acidtest.servers.cache import locked
 from acidtest.servers.flavours import FLAVOURS
 from acidtest.servers.running import RunningServer
-from acidtest.servers.sources import SOURCES, machine
+from acidtest.servers.sources import SOURCES, go, machine
 from acidtest.servers.specs import Spec, nearest_first, version_key
 from acidtest.servers.specs import parse_spec as parse_any_spec
 
@@ -50,6 +50,30 @@ def find_installed(wish: str | Spec) -> Installation | None:
     """The newest installed server that satisfies the wish."""
     spec = parse_spec(wish) if isinstance(wish, str) else wish
     return next((one for one in installed() if spec.accepts(one.dbms, one.version)), None)
+
+
+def matching(wish: str) -> list[str]:
+    """The releases that a wish means, by exact name: all that fit for `*` and ranges, oldest first, the wish
+    itself otherwise."""
+    spec = parse_spec(wish)
+    if not spec.means_several:
+        return [wish]
+    fitting = {one.version for one in available() if spec.accepts(one.dbms, one.version)}
+    if not fitting:
+        raise UsageError(f"{spec} cannot be had; {_choice(spec)}")
+    return [f"{spec.dbms}@{version}" for version in sorted(fitting, key=version_key)]
+
+
+def installed_for(wish: str) -> list[Installation]:
+    """The installed servers that a wish means: all that fit for `*` and ranges, oldest first."""
+    spec = parse_spec(wish)
+    if not spec.means_several:
+        return [require(wish)]
+    fitting = {one.version: one for one in reversed(installed()) if spec.accepts(one.dbms, one.version)}
+    if not fitting:
+        matching(wish)
+        raise UsageError(f"no {spec} is installed; run: acidtest server install '{spec}'")
+    return sorted(fitting.values(), key=lambda one: version_key(one.version))
 
 
 def install(wish: str, progress: Progress = no_progress) -> Installation:
@@ -116,6 +140,8 @@ def start(wish: str, *, port: int | None = None, detached: bool = False) -> Runn
 def _choose(spec: Spec) -> Release:
     """The newest release that may satisfy the wish, or a sentence that lists what there is."""
     candidates = [one for one in available() if spec.may_accept(one.dbms, one.version)]
+    if not candidates and (commit := go.release_of(spec.dbms, spec.version)):
+        return commit
     if not candidates:
         raise UsageError(f"{spec} cannot be had; {_choice(spec)}")
     chosen = candidates[0]

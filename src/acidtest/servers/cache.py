@@ -1,6 +1,7 @@
 """The per-user cache: where it is, its folders, its locks, and one sentence when it cannot be written."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -36,6 +37,16 @@ def scratch_folder(*parts: str) -> Path:
     parent = cache_folder(*parts)
     with explained():
         return Path(tempfile.mkdtemp(prefix=".partial-", dir=parent))
+
+
+def remove_tree(folder: Path) -> None:
+    """Delete a folder that may hold read-only folders, as Go's toolchains do; what another process still
+    writes into it is left to the next sweep."""
+    for path, names, _ in os.walk(folder):
+        for name in names:
+            if not os.path.islink(os.path.join(path, name)):
+                os.chmod(os.path.join(path, name), 0o700)
+    shutil.rmtree(folder, ignore_errors=True)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from acidtest.servers.base import Installation, InstallFailedError, Progress, Release, Source, Unpacked
-from acidtest.servers.cache import cache_root, explained, scratch_folder
+from acidtest.servers.cache import cache_root, explained, remove_tree, scratch_folder
 from acidtest.servers.flavours import FLAVOURS
 
 MANIFEST = "manifest.json"
@@ -41,7 +41,7 @@ def install(release: Release, source: Source, progress: Progress) -> Installatio
             _save(made)
             return _publish(made)
     finally:
-        shutil.rmtree(scratch, ignore_errors=True)
+        remove_tree(scratch)
 
 
 def remove(installation: Installation) -> None:
@@ -168,4 +168,4 @@ def _load(manifest: Path) -> Installation:
 def sweep(dbms: str) -> None:
     """Delete what killed installations left; the caller holds the lock of this DBMS's installations."""
     for folder in cache_root().glob(f"servers/{dbms}/.partial-*"):
-        shutil.rmtree(folder, ignore_errors=True)
+        remove_tree(folder)

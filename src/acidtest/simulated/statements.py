@@ -192,18 +192,21 @@ class Worker:
         assert attempt.shape.target is not None
         heap = self._database.heaps[attempt.shape.target]
         request = Request(self._locks, attempt.transaction)
-        views = self._source_views(request, plan)
+        views = self._source_views(request, plan, attempt.shape.verb)
         chosen = self._choose(attempt, heap, plan, views, request)
         self._take(request)
         _raise_first_error(plan, chosen, views)
         work = self._values_to_work_on(attempt, chosen)
         return Affected(sum(self._write_part(attempt, heap, plan, part, views, work) for part in plan.parts))
 
-    def _source_views(self, request: Request, plan: WritePlan) -> Views:
-        """What subqueries read: share-locked from REPEATABLE READ on, below as a plain read would see it."""
+    def _source_views(self, request: Request, plan: WritePlan, verb: Verb) -> Views:
+        """What subqueries read: share-locked from REPEATABLE READ on and in DELETE, else as by a plain read.
+
+        Measured on MariaDB 10.11 and MySQL 9.7.
+        """
         transaction = request.transaction
         heaps = {name: self._database.heaps[name] for name in plan.sources}
-        if transaction.level not in _STRICT_LEVELS:
+        if transaction.level not in _STRICT_LEVELS and verb is not Verb.DELETE:
             sees = self._visibility.plain(transaction)
             return {name: rows_of(heap, sees) for name, heap in heaps.items()}
         for heap in heaps.values():

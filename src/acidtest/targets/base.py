@@ -47,7 +47,8 @@ class Watch(ABC):
 
     @abstractmethod
     def ask(self, suspects: Sequence[Session]) -> None:
-        """Send the question about the sessions in flight. An earlier question must have been answered."""
+        """Send the question about the sessions in flight. An earlier question must have been answered.
+        Raises `TargetFailedError` if the connection is lost."""
 
     @abstractmethod
     def answer(self) -> Waits | None:
@@ -97,7 +98,7 @@ class Target(ABC):
 
     @abstractmethod
     def watch(self) -> Watch | None:
-        """The watch, or None if no statement can ever wait here."""
+        """The watch, or None if no statement can ever wait here. There is one at a time: a new one ends the old."""
 
     @abstractmethod
     def rebuild(self, statements: Sequence[str]) -> None:

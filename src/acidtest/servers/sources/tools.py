@@ -2,6 +2,7 @@
 
 import re
 import shutil
+import signal
 import subprocess
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -10,9 +11,13 @@ from acidtest.servers.base import InstallFailedError
 
 CHARACTERS_MAX = 400
 ERRORS_MAX = 2
+INTERRUPT_SECONDS_MAX = 10
 ANSI = re.compile(r"\x1b\[[0-9;]*[A-Za-z]")
-ERROR = re.compile(r"(?:E:|npm err(?:or)?!?|\[?(?:ERROR|FATAL)\]?:?|error:|fatal:)\s+(\S.*)")
-"""How apt, npm, mvn, pip, dpkg and others begin a line that tells what is wrong."""
+ERROR = re.compile(
+    r"(?:E:|npm err(?:or)?!?|\[?(?:ERROR|FATAL)\]?:?|error:|fatal:"
+    r"|go:(?! downloading| finding| found| added))\s+(\S.*)"
+)
+"""How apt, npm, mvn, pip, dpkg, go and others begin a line that tells what is wrong."""
 
 
 def run_tool(
@@ -47,11 +52,20 @@ def run_tool(
                 lines.append(line.rstrip("\n"))
                 on_line(lines[-1])
         except BaseException:
-            process.kill()
+            _interrupt(process)
             raise
     if process.returncode != 0:
         raise InstallFailedError(f"{purpose} failed: {_complaint(lines)}; check the network, then try again")
     return "\n".join(lines)
+
+
+def _interrupt(process: "subprocess.Popen[str]") -> None:
+    """End a tool as Ctrl-C would, so that it ends what it started too (go's compilers, java below mvn)."""
+    process.send_signal(signal.SIGINT)
+    try:
+        process.wait(INTERRUPT_SECONDS_MAX)
+    except subprocess.TimeoutExpired:
+        process.kill()
 
 
 def _complaint(lines: Sequence[str]) -> str:

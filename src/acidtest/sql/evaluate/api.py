@@ -1,5 +1,6 @@
 """What callers use: compile once, evaluate many times."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -28,11 +29,15 @@ NO_VIEWS: Views = {}
 DIALECTS: dict[str, type[Dialect]] = {dialect.name: dialect for dialect in (MySQL, MariaDB, PostgreSQL)}
 
 
-def dialect_of(name: str, settings: Settings | None = None) -> Dialect:
-    """The dialect of that name; `Unknown` if its semantics are not modelled."""
+def dialect_of(name: str, settings: Settings | None = None, *, version: str = "") -> Dialect:
+    """The dialect of a DBMS; `Unknown` if its semantics are not modelled.
+
+    Without settings, those of a fresh server of that version (none: the newest) are taken.
+    """
     if name not in DIALECTS:
         raise Unknown(f"the dialect {name}")
-    return DIALECTS[name](settings)
+    numbers = tuple(int(part) for part in re.findall(r"\d+", version)[:3])
+    return DIALECTS[name](settings or DIALECTS[name].settings_for(numbers))
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +89,7 @@ def compile_query(
     Raises `Unknown` if something in it is not modelled, and `EvaluationError` if the DBMS refuses it
     whatever the data.
     """
-    compiler = Compiler(dialect, catalog, Scope(), writes=writes)
+    compiler = Compiler(dialect, catalog, Scope(), writes=writes and dialect.settings.strict)
     plan = compile_outermost(compiler, tree)
     compiler.finish()
     return CompiledQuery(plan)
@@ -93,7 +98,8 @@ def compile_query(
 def _row_compiler(
     table: Table, catalog: Schema | None, dialect: Dialect, writes: bool, alias: str | None
 ) -> Compiler:
-    compiler = Compiler(dialect, catalog or Schema((table,)), Scope(), writes=writes)
+    strict = writes and dialect.settings.strict
+    compiler = Compiler(dialect, catalog or Schema((table,)), Scope(), writes=strict)
     add_table(compiler, table, alias or table.name)
     return compiler
 

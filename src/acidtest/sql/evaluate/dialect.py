@@ -20,13 +20,14 @@ Handler = Callable[["Compiler", Any], Code]
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """What of a session's settings decides answers; defaults are those of a fresh server and our drivers."""
+    """What of a session's settings decides answers; `Dialect.settings_for` gives those of a fresh server."""
 
     version: tuple[int, ...] = ()
     connection_collation: str | None = None
     database_collation: str | None = None
     division_digits: int = 4
-    full_group_by: bool | None = None
+    full_group_by: bool = False
+    strict: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +61,12 @@ class Dialect(ABC):
     rank_type: ClassVar[SqlType] = INTEGER
 
     def __init__(self, settings: Settings | None = None) -> None:
-        self.settings = settings or Settings()
+        self.settings = settings or self.settings_for(())
+
+    @classmethod
+    def settings_for(cls, version: tuple[int, ...]) -> Settings:
+        """The settings of a session on a fresh server of that version; none means the newest."""
+        return Settings(version=version)
 
     strict = staticmethod(strict)
     """How an operator that is NULL for a NULL operand meets errors."""
@@ -127,7 +133,7 @@ class Dialect(ABC):
         """The branches of a CASE or IF in their common type."""
         return self.unify(compiler, branches)
 
-    def nullness(self, compiler: "Compiler", code: Code) -> Fn:  # noqa: ARG002 - for overriding
+    def nullness(self, code: Code) -> Fn:
         """The operand of IS NULL."""
         return code.fn
 

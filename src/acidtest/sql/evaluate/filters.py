@@ -37,11 +37,8 @@ def compile_condition(compiler: Compiler, node: exp.Expression, *, simple: bool)
     if compiler.dialect.folds_constants and node.find(exp.Null):
         # A NULL that makes the whole condition NULL is found before any row is read.
         return Filter(unsure(test), fails=True)
-    parts = (
-        [compiler.condition(cast(exp.Expression, part)) for part in node.flatten()]
-        if isinstance(node, exp.And)
-        else [test]
-    )
+    nodes = [cast(exp.Expression, part) for part in node.flatten()] if isinstance(node, exp.And) else []
+    parts = [compiler.condition(part) for part in nodes] or [test]
     return Filter(test if len(parts) == 1 else _all_sure(parts), fails=True)
 
 

@@ -1,7 +1,7 @@
 """Handlers that every dialect shares: names, three-valued logic, comparisons, CASE."""
 
 import operator
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sqlglot import exp
@@ -193,7 +193,7 @@ def is_test(compiler: Compiler, node: exp.Is) -> Code:
     code = compiler.compile(node.this)
     wanted = not node.args.get("negate")
     if isinstance(node.expression, exp.Null):
-        inner = compiler.dialect.nullness(compiler, code)
+        inner = compiler.dialect.nullness(code)
         return compiler.dialect.logical(lambda row: (inner(row) is None) is wanted, code)
     if isinstance(node.expression, exp.Boolean):
         truth, value = compiler.truth(code), bool(node.expression.this)
@@ -205,12 +205,15 @@ def between(compiler: Compiler, node: exp.Between) -> Code:
     """BETWEEN: the conjunction of two comparisons."""
     if node.args.get("symmetric"):
         raise Unknown("BETWEEN SYMMETRIC")
-    codes = compiler.all([node.this, node.args["low"], node.args["high"]])
     dialect = compiler.dialect
+    codes = compiler.all([node.this, node.args["low"]])
     if dialect.pairwise_between:
         above = compiler.compare(codes[0], codes[1], operator.ge, ordering=True)
-        below = compiler.compare(codes[0], codes[2], operator.le, ordering=True)
+        with compiler.dead_code(_is_constantly(compiler, above, False)):
+            high = compiler.compile(node.args["high"])
+            below = compiler.compare(codes[0], high, operator.le, ordering=True)
         return _conjoined(compiler, above, compiler.truth(above), below)
+    codes.append(compiler.compile(node.args["high"]))
     value, low, high = dialect.comparables(compiler, codes, ordering=True)
     test = both(_at_most(low.fn, value.fn), _at_most(value.fn, high.fn))
     return dialect.logical(_all_evaluated(dialect, test, value, low, high), value, low, high)
@@ -260,7 +263,7 @@ def case(compiler: Compiler, node: exp.Case) -> Code:
     conditions: list[Code] = []
     branches: list[Code] = []
     settled = False
-    values = iter(_case_values(compiler, node, subject))
+    values = _case_values(compiler, node, subject)
     for arm in node.args["ifs"]:
         with compiler.dead_code(settled):
             test = compiler.compile(arm.this) if subject is None else compiler.equal(*next(values))
@@ -277,11 +280,15 @@ def case(compiler: Compiler, node: exp.Case) -> Code:
     return choose(compiler, conditions, branches)
 
 
-def _case_values(compiler: Compiler, node: exp.Case, subject: Code | None) -> list[tuple[Code, Code]]:
+def _case_values(compiler: Compiler, node: exp.Case, subject: Code | None) -> Iterator[tuple[Code, Code]]:
     if subject is None:
-        return []
+        return
+    if compiler.dialect.folds_constants:  # each value is understood, and may be refused, before the next
+        for arm in node.args["ifs"]:
+            yield from compiler.dialect.case_pairs(compiler, subject, [compiler.compile(arm.this)])
+        return
     values = compiler.all([arm.this for arm in node.args["ifs"]])
-    return compiler.dialect.case_pairs(compiler, subject, values)
+    yield from compiler.dialect.case_pairs(compiler, subject, values)
 
 
 def if_function(compiler: Compiler, node: exp.If) -> Code:

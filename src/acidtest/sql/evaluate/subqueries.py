@@ -75,7 +75,8 @@ def compared(compiler: Compiler, node: exp.Binary) -> Code:
         raise Unknown("ANY and ALL over an array")
     plan = compile_nested(compiler, cast(exp.Expression, query))
     ordering = not isinstance(node, exp.EQ | exp.NEQ)
-    operands = (compiler.compile(node.this), _columns(compiler, plan)[0])
+    column = _columns(compiler, plan)[0]
+    operands = (compiler.dialect.sought(compiler.compile(node.this), column), column)
     pair = compiler.dialect.comparables(compiler, operands, ordering=ordering)
     test = logic.TESTS[type(node)]
     return _quantified(compiler, plan, [pair], test, wants_all=isinstance(quantifier, exp.All))

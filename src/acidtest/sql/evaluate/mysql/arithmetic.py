@@ -185,6 +185,9 @@ def integer_division(compiler: Compiler, node: exp.IntDiv) -> Code:
         return constant_code(INTEGER, None)
     if families & _INEXACT:
         raise Unknown("DIV of inexact numbers")
+    plain = [code for code in (left, right) if code.type.family is not Family.DECIMAL or code.column]
+    if len(plain) < 2:
+        raise Unknown("DIV of DECIMALs that may be unsigned")
     type_ = INTEGER.but(unsigned=left.type.unsigned or right.type.unsigned)
     low, high = type_.integer_bounds
 
@@ -197,6 +200,8 @@ def integer_division(compiler: Compiler, node: exp.IntDiv) -> Code:
         if negative and not quotient and type_.unsigned:
             raise Unknown("a negative DIV that is cut to an unsigned zero")
         quotient = -quotient if negative else quotient
+        if quotient == _LOWEST:
+            raise Unknown("arithmetic at the lowest BIGINT")
         if quotient < low or quotient > high:
             raise EvaluationError(ErrorKind.OUT_OF_RANGE, "BIGINT value is out of range")
         return quotient

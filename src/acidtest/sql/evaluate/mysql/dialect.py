@@ -26,7 +26,6 @@ class MySQL(QuirkyDialect):
     """MySQL 5.6 to 9.7 in its default SQL mode."""
 
     name = "mysql"
-    quirks = Quirks()
     pairwise_between = False
     strict = staticmethod(unsure_strict)
     handlers: ClassVar[Mapping[type[Any], Handler]] = {
@@ -37,12 +36,20 @@ class MySQL(QuirkyDialect):
         **special.HANDLERS,
     }
     functions: ClassVar[Mapping[str, Handler]] = {**numbers.FUNCTIONS, **strings.FUNCTIONS}
-    default_settings: ClassVar[Settings] = Settings(
-        connection_collation="utf8mb4_0900_ai_ci", full_group_by=True
-    )
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        super().__init__(settings or self.default_settings)
+    @classmethod
+    def quirks_for(cls, version: tuple[int, ...]) -> Quirks:  # noqa: ARG003
+        return Quirks()
+
+    @classmethod
+    def settings_for(cls, version: tuple[int, ...]) -> Settings:
+        modern = not version or version >= (8,)
+        return Settings(
+            version=version,
+            connection_collation="utf8mb4_0900_ai_ci" if modern else "utf8mb4_general_ci",
+            full_group_by=not version or version >= (5, 7),
+            strict=not version or version >= (5, 7),
+        )
 
     def column_type(self, column: Column) -> SqlType:
         return stored_type(column)
@@ -54,7 +61,10 @@ class MySQL(QuirkyDialect):
             raise Unknown("dates as conditions")
         if compiler.writes and code.type.is_text:
             return outputs.not_zero(code.then(DOUBLE, values.text_to_double_or_unknown).fn)
-        return outputs.not_zero((code if code.type.is_numeric else as_double(compiler, code)).fn)
+        number = code if code.type.is_numeric else as_double(compiler, code)
+        if self.quirks.rounds_conditions and number.type.family is not Family.INTEGER:
+            return outputs.surely_not_zero(number.fn)
+        return outputs.not_zero(number.fn)
 
     def logical(self, fn: Fn, *codes: Code) -> Code:
         return Code(
@@ -101,6 +111,8 @@ class MySQL(QuirkyDialect):
         if mixes_signs((subject, *values)):
             raise Unknown("CASE of a signed integer against an unsigned one")
         operand, *others = self._listed((subject, *values))
+        if self.quirks.loses_case_after_null and len(others) > 1:
+            others = [outputs.never_null(value) for value in others]
         return [(operand, value) for value in others]
 
     def sought(self, left: Code, right: Code) -> Code:
@@ -130,7 +142,7 @@ class MySQL(QuirkyDialect):
         if type_.family is Family.INTEGER:
             return int
         if type_.family is Family.DOUBLE and type_.scale is not None:
-            return outputs.fixed(type_.scale)
+            return outputs.fixed(type_.scale, self.quirks.keeps_signed_zero)
         if type_.family is Family.DOUBLE and not self.quirks.keeps_signed_zero:
             return outputs.unsigned_zero
         if type_.ragged:
@@ -146,7 +158,9 @@ class MySQL(QuirkyDialect):
         return aggregate(compiler, node)
 
     def store(self, compiler: Compiler, column: Column, code: Code) -> Fn:
-        return store(compiler, column, code)
+        stored = store(compiler, column, code)
+        # Outside strict mode the server stores what it can instead of refusing.
+        return stored if self.settings.strict else unsure(stored)
 
     def chosen(self, compiler: Compiler, branches: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         if not self.quirks.branches_keep_decimals:
@@ -158,9 +172,9 @@ class MySQL(QuirkyDialect):
         same = len({code.type for code in branches if code.type.family is not Family.NULL}) == 1
         return type_.but(ragged=not same), unified
 
-    def nullness(self, compiler: Compiler, code: Code) -> Fn:
-        # Whether an operand is NULL may be found out without the conversion that fails in a strict write.
-        return unsure(code.fn) if compiler.writes and code.fails else code.fn
+    def nullness(self, code: Code) -> Fn:
+        # Whether an operand is NULL may be found out without computing it.
+        return unsure(code.fn) if code.fails else code.fn
 
     def merged(self, compiler: Compiler, sides: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         families = {side.type.family for side in sides} - {Family.NULL}
@@ -186,22 +200,33 @@ class MariaDB(MySQL):
     """MariaDB 10.1 to 11.8: computes on with all digits of a quotient."""
 
     name = "mariadb"
-    quirks = Quirks(
-        division_keeps_digits=True,
-        narrow_literals=True,
-        folds_signs=True,
-        mixes_signs_as_decimal=True,
-        replaces_lazily=True,
-        keeps_signed_zero=False,
-        rounds_to_fixed=True,
-        branches_keep_decimals=False,
-        confuses_signs_in_lists=False,
-        subject_decides_collation=False,
-        limits_double_text=False,
-        bad_decimal_text=None,
-        seeks_by_key=True,
-    )
-    default_settings = Settings(connection_collation="utf8mb4_general_ci", full_group_by=False)
+
+    @classmethod
+    def quirks_for(cls, version: tuple[int, ...]) -> Quirks:
+        old = bool(version) and version < (10, 11)
+        return Quirks(
+            division_keeps_digits=True,
+            narrow_literals=True,
+            folds_signs=True,
+            mixes_signs_as_decimal=True,
+            replaces_lazily=True,
+            rounds_conditions=old,
+            loses_case_after_null=old,
+            keeps_signed_zero=bool(version) and version[:2] != (10, 11),
+            rounds_to_fixed=True,
+            branches_keep_decimals=False,
+            confuses_signs_in_lists=False,
+            subject_decides_collation=False,
+            limits_double_text=False,
+            bad_number_text=None,
+            seeks_by_key=True,
+        )
+
+    @classmethod
+    def settings_for(cls, version: tuple[int, ...]) -> Settings:
+        collation = "utf8mb4_uca1400_ai_ci" if version >= (11, 5) else "utf8mb4_general_ci"
+        strict = not version or version >= (10, 2)
+        return Settings(version=version, connection_collation=collation, strict=strict)
 
 
 def _shown(dialect: MySQL, code: Code) -> Code:

@@ -1,10 +1,11 @@
 """What becomes of values at the edges: sent to the client, grouped, sought, taken as conditions."""
 
 import math
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from acidtest.sql.evaluate.code import Convert, Fn
+from acidtest.sql.evaluate.code import Code, Convert, Fn
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.mysql import values
 from acidtest.sql.evaluate.types import Family, SqlType
@@ -21,9 +22,14 @@ def output_with_sign(scale: int) -> Convert:
     return shown
 
 
-def fixed(scale: int) -> Convert:
+def fixed(scale: int, keeps_sign: bool) -> Convert:
     """A DOUBLE that is printed with so many decimals."""
-    return lambda value: float(values.fixed_double(value, scale))
+
+    def shown(value: float) -> float:
+        printed = float(values.fixed_double(value, scale))
+        return printed if keeps_sign or value else printed + 0.0
+
+    return shown
 
 
 def unsigned_zero(value: float) -> float:
@@ -60,3 +66,28 @@ def not_zero(fn: Fn) -> Fn:
         return None if value is None else value != 0
 
     return truth
+
+
+def surely_not_zero(fn: Fn) -> Fn:
+    """A number as a condition where it may be rounded first."""
+
+    def truth(row: tuple[Any, ...]) -> bool | None:
+        value = fn(row)
+        if value is not None and value != 0 and abs(value) <= 0.5:
+            raise Unknown("a number close to zero as a condition")
+        return None if value is None else value != 0
+
+    return truth
+
+
+def never_null(code: Code) -> Code:
+    """A value of a simple CASE; what follows a NULL is lost on some servers."""
+    inner = code.fn
+
+    def checked(row: tuple[Any, ...]) -> Any:
+        value = inner(row)
+        if value is None:
+            raise Unknown("a simple CASE with a value that is NULL")
+        return value
+
+    return replace(code, fn=checked)

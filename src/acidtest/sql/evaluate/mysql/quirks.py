@@ -1,12 +1,11 @@
 """Where servers of the family differ from each other, each difference measured on the server."""
 
-from abc import ABC
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import ClassVar
 
 from acidtest.model import ErrorKind
 from acidtest.sql.evaluate.compiler import Compiler
-from acidtest.sql.evaluate.dialect import Dialect
+from acidtest.sql.evaluate.dialect import Dialect, Settings
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +45,14 @@ class Quirks:
     limits_double_text: bool = True
     """A DOUBLE becomes text within the width of its expression, which may cost digits."""
 
-    bad_decimal_text: ErrorKind | None = ErrorKind.BAD_VALUE
-    """The error for a text that only starts with a number, stored as DECIMAL; None: as for integers."""
+    bad_number_text: ErrorKind | None = ErrorKind.BAD_VALUE
+    """The error for a text that only starts with a number, stored as DECIMAL or DOUBLE; None: as for integers."""
+
+    rounds_conditions: bool = False
+    """A number as a condition may be rounded to an integer first, so 0.4 may be FALSE."""
+
+    loses_case_after_null: bool = False
+    """A simple CASE finds no further equal value after one that is NULL."""
 
     seeks_by_key: bool = False
     """IN over a subquery misses NULLs if the value does not fit the column's type."""
@@ -56,7 +61,14 @@ class Quirks:
 class QuirkyDialect(Dialect, ABC):
     """A dialect of the family."""
 
-    quirks: ClassVar[Quirks]
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings)
+        self.quirks = self.quirks_for(self.settings.version)
+
+    @classmethod
+    @abstractmethod
+    def quirks_for(cls, version: tuple[int, ...]) -> Quirks:
+        """The quirks of a version; none means the newest."""
 
 
 def quirks_of(compiler: Compiler) -> Quirks:

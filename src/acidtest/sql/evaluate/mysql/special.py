@@ -18,6 +18,8 @@ def _nullif(compiler: Compiler, node: exp.Nullif) -> Code:
     left, right = (compiler.compile(part).type for part in (node.this, node.expression))
     if left.is_text != right.is_text and Family.NULL not in (left.family, right.family):
         raise Unknown("NULLIF over texts and others")
+    if left.is_text and right.is_text and left.collation != right.collation:
+        raise Unknown("NULLIF over texts of different collations")
     return logic.nullif(compiler, node)
 
 

@@ -39,11 +39,15 @@ def _converter(compiler: Compiler, target: SqlType, source: Code) -> Convert | C
     if target.family is Family.INTEGER:
         return _to_integer(target, source.type)
     if target.family is Family.DECIMAL:
-        bad = quirks_of(compiler).bad_decimal_text
+        bad = quirks_of(compiler).bad_number_text
         return _to_decimal(target, source.type, bad)
     if target.family is Family.DOUBLE:
         output = compiler.dialect.output(target)
-        stored = source.then(target, _to_double(source.type))
+        to_double = _to_double(source.type)
+        bad = quirks_of(compiler).bad_number_text
+        if source.type.is_text and bad is not None:
+            to_double = _or_error(to_double, bad)
+        stored = source.then(target, to_double)
         return stored if output is None else stored.then(target, output)
     if target.family is Family.TEXT:
         if source.type.loose and source.type.family is Family.DECIMAL:
@@ -82,12 +86,19 @@ def _to_integer(target: SqlType, source: SqlType) -> Convert:
     if source.family is Family.INTEGER:
         return lambda value: _ranged(target, int(value))
     if source.family is Family.DECIMAL:
-        return lambda value: _ranged(target, int(values.round_decimal(value, 0)))
+        return lambda value: _ranged(target, _whole_decimal(target, value))
     if source.family is Family.DOUBLE:
         return lambda value: _ranged(target, values.double_to_integer(value))
     if source.family is Family.TEXT:
         return lambda text: _ranged(target, int(values.round_decimal(_whole_number(text), 0)))
     raise Unknown("storing dates in integers")
+
+
+def _whole_decimal(target: SqlType, value: Decimal) -> int:
+    whole = int(values.round_decimal(value, 0))
+    if target.unsigned and value < 0 and not whole:
+        raise Unknown("storing a negative DECIMAL that is rounded to zero as unsigned")
+    return whole
 
 
 def _whole_number(text: str) -> Decimal:
@@ -119,8 +130,8 @@ def _to_decimal(target: SqlType, source: SqlType, bad: ErrorKind | None) -> Conv
     return convert
 
 
-def _or_error(exact: Callable[[Any], Decimal], kind: ErrorKind) -> Callable[[Any], Decimal]:
-    def convert(value: Any) -> Decimal:
+def _or_error(exact: Convert, kind: ErrorKind) -> Convert:
+    def convert(value: Any) -> Any:
         try:
             return exact(value)
         except EvaluationError as error:

@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from acidtest.sql.evaluate.code import Code, JoinedRow
+from acidtest.sql.evaluate.code import Code, JoinedRow, unsure
 from acidtest.sql.evaluate.code import unsure_strict as strict
 from acidtest.sql.evaluate.collations import mysql_collation
 from acidtest.sql.evaluate.compiler import Compiler
@@ -175,12 +175,8 @@ def _lazy_replace(type_: SqlType, codes: Sequence[Code]) -> Code:
             raise Unknown("REPLACE by NULL")
         return None if new is None else text.replace(old, new) if old else str(text)
 
-    return Code(
-        type_,
-        replaced,
-        constant=all(code.constant for code in codes),
-        fails=any(code.fails for code in codes),
-    )
+    fn = unsure(replaced) if any(code.fails for code in codes) else replaced
+    return Code(type_, fn, constant=all(code.constant for code in codes))
 
 
 def position(compiler: Compiler, node: exp.StrPosition) -> Code:

@@ -97,7 +97,11 @@ def as_double(compiler: Compiler, code: Code) -> Code:
         if code.type.loose:
             raise Unknown("GREATEST and LEAST of texts as numbers")
         if compiler.writes and code.constant:
-            return code.then(DOUBLE, values.text_to_double_or_unknown)
+            constant = code.then(DOUBLE, values.text_to_double_or_unknown)
+            constant.fn(())
+            return constant
+        if compiler.writes and not code.column:
+            return code.then(DOUBLE, values.plain_text_to_double)
         if compiler.writes:
             return code.then(DOUBLE, values.text_to_double_checked, fails=True)
         return code.then(DOUBLE, values.text_to_double)
@@ -140,13 +144,16 @@ def as_text(compiler: Compiler, code: Code) -> Code:
         if limited and type_.scale is not None:
             raise Unknown("a DOUBLE with a fixed number of decimals as text")
         plain = values.short_double_to_text if limited else values.double_to_text
-        return shown.then(target, plain if type_.scale is None else fixed_to_text(type_.scale))
+        if type_.scale is None:
+            return shown.then(target, plain)
+        signed = quirks_of(compiler).keeps_signed_zero
+        return shown.then(target, fixed_to_text(type_.scale, signed=signed))
     return code.then(target, values.temporal_to_text)
 
 
-def fixed_to_text(scale: int) -> Callable[[float], str]:
+def fixed_to_text(scale: int, *, signed: bool) -> Callable[[float], str]:
     """A DOUBLE with a fixed number of decimals."""
-    return lambda value: values.fixed_double(value, scale)
+    return lambda value: values.fixed_double(value if signed or value else 0.0, scale)
 
 
 def common_scale(types: Sequence[SqlType]) -> int | None:

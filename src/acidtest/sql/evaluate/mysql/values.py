@@ -37,7 +37,7 @@ def text_to_double(text: str) -> float:
 def text_to_double_checked(text: str) -> float:
     """The same in a strict write, where trailing garbage is an error."""
     number, whole = number_prefix(text)
-    if not whole:
+    if not whole and text.strip(" "):
         raise EvaluationError(ErrorKind.BAD_VALUE, f"truncated incorrect DOUBLE value {text!r}")
     return float(number)
 
@@ -47,6 +47,14 @@ def text_to_double_or_unknown(text: str) -> float:
     if not _WHOLE.fullmatch(text):
         raise Unknown("a constant that is no whole number as a number, in a write")
     return float(text)
+
+
+def plain_text_to_double(text: str) -> float:
+    """A computed text in a strict write, where garbage after the number may or may not be noticed."""
+    number, whole = number_prefix(text)
+    if not whole:
+        raise Unknown("a computed text that is no number, in a write")
+    return float(number)
 
 
 def text_to_integer(text: str, *, unsigned: bool) -> int:
@@ -155,7 +163,7 @@ def fixed_double(value: float, scale: int) -> str:
         text = format(EXACT.quantize(shortest, _unit(scale)), "f")
     else:
         text = f"{value:.{scale}f}"
-    return text if value else text.lstrip("-")
+    return text
 
 
 def own_decimals_to_text(value: Decimal) -> str:

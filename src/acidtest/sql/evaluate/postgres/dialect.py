@@ -42,8 +42,9 @@ class PostgreSQL(Dialect):
     }
     functions: ClassVar[Mapping[str, Handler]] = strings.FUNCTIONS
 
-    def __init__(self, settings: Settings | None = None) -> None:
-        super().__init__(settings or Settings(database_collation="C"))
+    @classmethod
+    def settings_for(cls, version: tuple[int, ...]) -> Settings:
+        return Settings(version=version, database_collation="C")
 
     def column_type(self, column: Column) -> SqlType:
         return stored_type(column, self.settings.database_collation or "C")

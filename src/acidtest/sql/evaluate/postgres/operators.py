@@ -137,6 +137,8 @@ def arithmetic(compiler: Compiler, node: exp.Binary) -> Code:
     """+ - * / %: in the wider of the two types."""
     left, right = compiler.compile(node.this), compiler.compile(node.expression)
     for code in (left, right):
+        if code.type.is_text and any(other.type.family in UNTYPED for other in (left, right)):
+            raise Unknown("arithmetic of a text and a literal without a type")
         if code.type.is_text or code.type.family is Family.BOOLEAN:
             raise no_operator()
     left, right = _settled_pair(left, right)

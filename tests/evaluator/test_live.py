@@ -1,0 +1,31 @@
+"""A few thousand cells against real servers; `python -m tests.evaluator.differential` does millions."""
+
+from random import Random
+
+import pytest
+
+from tests.evaluator.differential import run
+from tests.evaluator.server import open_server
+from tests.evaluator.tally import Tally
+
+CELLS = 4000
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        pytest.param("mariadb@10.11", marks=pytest.mark.live("mariadb@10.11")),
+        pytest.param("mysql@9.7", marks=pytest.mark.live("mysql@9.7")),
+        pytest.param("postgres", marks=pytest.mark.live("postgres")),
+    ],
+)
+def test_the_evaluator_agrees_with_the_server(spec: str) -> None:
+    server = open_server(spec)
+    tally = Tally()
+    try:
+        run(server, Random(20), CELLS, tally)
+    finally:
+        server.close()
+    assert not tally.disagreements, tally.report()
+    assert tally.cells >= CELLS
+    assert tally.unknown_share < 0.2, tally.report()

@@ -1,0 +1,318 @@
+"""The views oracle on real DBMSs: clean histories pass, and each anomaly in an answer is a violation.
+
+A violating history is a real one in which one answer was exchanged for what a broken DBMS would have said.
+"""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from acidtest import corpus
+from acidtest.casefile import load_case, parse_case
+from acidtest.execute import Executor
+from acidtest.model import (
+    Affected,
+    History,
+    Judgement,
+    Level,
+    Outcome,
+    Row,
+    Rows,
+    Verdict,
+    ViolationKind,
+)
+from acidtest.oracles import solver
+from acidtest.oracles.registry import Oracle, make_oracles
+from acidtest.targets.resolve import open_target
+
+RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
+SERVERS = ("postgres", "mariadb@10.11")
+
+
+class Bench:
+    """A target with an executor and its oracles."""
+
+    def __init__(self, spec: str) -> None:
+        self.executor = Executor(open_target(spec))
+        self.oracles: dict[str, Oracle] = {
+            one.name: one for one in make_oracles(["solver", "views", "serial"], self.executor.target)
+        }
+
+    def run(self, text: str, level: Level | None = None) -> History:
+        return self.executor.run(parse_case(text, "case").at_level(level))
+
+    def views(self, history: History) -> Verdict:
+        verdict = self.oracles["views"].judge(history)
+        assert verdict is not None
+        return verdict
+
+    def close(self) -> None:
+        for oracle in self.oracles.values():
+            oracle.close()
+        self.executor.close()
+        self.executor.target.close()
+
+
+@pytest.fixture(scope="module")
+def benches() -> Iterator[dict[str, Bench]]:
+    opened: dict[str, Bench] = {}
+    yield opened
+    for bench in opened.values():
+        bench.close()
+
+
+def bench_of(benches: dict[str, Bench], spec: str) -> Bench:
+    if spec == "duckdb":
+        pytest.importorskip("duckdb")
+    if spec not in benches:
+        benches[spec] = Bench(spec)
+    return benches[spec]
+
+
+def live(*values: object) -> object:
+    """A parameter whose first value is the server that it needs."""
+    marks = [pytest.mark.live(values[0])] if values[0] in SERVERS else []
+    return pytest.param(*values, marks=marks)
+
+
+EVERYWHERE = [live("sqlite"), live("duckdb"), live("postgres"), live("mariadb@10.11")]
+
+SETUP = """\
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+"""
+
+WRITER_AND_READER = """\
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ ROLLBACK;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+"""
+
+
+def with_outcome(history: History, step: int, outcome: Outcome) -> History:
+    records = list(history.records)
+    records[step] = replace(records[step], outcome=outcome)
+    return replace(history, records=tuple(records))
+
+
+def rows(*values: Row) -> Rows:
+    return Rows(("id", "v"), values)
+
+
+@pytest.mark.parametrize("spec", EVERYWHERE)
+def test_a_clean_history_passes(spec: str, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, spec)
+    assert bench.views(bench.run(SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
+
+
+@pytest.mark.parametrize("spec", EVERYWHERE)
+@pytest.mark.parametrize(
+    ("step", "seen", "anomaly"),
+    [
+        (5, ((1, 11), (2, 20)), "dirty read (P1, G1b)"),
+        (7, ((1, 11), (2, 20)), "aborted read (G1a)"),
+        (4, ((1, 10), (2, 20)), "own write not seen"),
+        (2, ((1, 10),), ""),
+    ],
+)
+def test_a_wrong_answer_is_a_violation(
+    spec: str, step: int, seen: tuple[Row, ...], anomaly: str, benches: dict[str, Bench]
+) -> None:
+    bench = bench_of(benches, spec)
+    history = bench.run(SETUP + WRITER_AND_READER)
+    verdict = bench.views(with_outcome(history, step, rows(*seen)))
+    assert (verdict.judgement, verdict.kind) == (Judgement.VIOLATION, ViolationKind.WRONG_ROWS)
+    assert (verdict.step, verdict.anomaly) == (step, anomaly)
+
+
+@pytest.mark.parametrize("spec", EVERYWHERE)
+def test_a_wrong_count_is_a_violation(spec: str, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, spec)
+    verdict = bench.views(with_outcome(bench.run(SETUP + WRITER_AND_READER), 3, Affected(2)))
+    assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_AFFECTED_COUNT, 3)
+
+
+@pytest.mark.parametrize("spec", EVERYWHERE)
+def test_a_wrong_final_state_is_a_violation(spec: str, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, spec)
+    history = replace(bench.run(SETUP + WRITER_AND_READER), final={"t": ((1, 11), (2, 20))})
+    assert bench.views(history).kind is ViolationKind.WRONG_FINAL_STATE
+
+
+SEVERAL_TABLES = """\
+-- setup
+CREATE TABLE a (id INT PRIMARY KEY, x INT);
+CREATE TABLE b (id INT, y INT, s VARCHAR(10));
+INSERT INTO a VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO b VALUES (1, 10, 'p'), (2, 20, 'q'), (2, 20, 'q');
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE a SET x = x + 1 WHERE id IN (SELECT id FROM b WHERE y > 5);
+/* tx1 */ SELECT a.id, x, y FROM a JOIN b ON a.id = b.id ORDER BY a.id LIMIT 2;
+/* tx2 */ SELECT a.id, x, y FROM a LEFT JOIN b ON a.id = b.id ORDER BY y;
+/* tx1 */ INSERT INTO b SELECT id, x * 10, 'it''s' FROM a WHERE id > 1;
+/* tx1 */ UPDATE b SET y = 60 - y;
+/* tx1 */ DELETE FROM a WHERE id = (SELECT MIN(id) FROM b);
+/* tx1 */ SELECT COUNT(*), SUM(y) FROM b;
+/* tx1 */ INSERT INTO a VALUES (2, 0);
+/* tx1 */ ROLLBACK;
+/* tx2 */ UPDATE b SET s = 'z' WHERE y = 20;
+/* tx2 */ SELECT * FROM b;
+/* tx2 */ COMMIT;
+"""
+
+
+@pytest.mark.parametrize("spec", EVERYWHERE)
+def test_statements_over_several_tables_pass(spec: str, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, spec)
+    assert bench.views(bench.run(SEVERAL_TABLES)).judgement is Judgement.PASS
+
+
+JOINS_THAT_WRITE = """\
+-- setup
+CREATE TABLE a (id INT PRIMARY KEY AUTO_INCREMENT, x INT, CHECK (x < 100));
+CREATE TABLE b (id INT UNIQUE, y INT, s VARCHAR(10));
+INSERT INTO a VALUES (1, 1), (2, 2), (3, 3);
+INSERT INTO b VALUES (1, 10, 'p'), (2, 20, 'q'), (NULL, 20, 'q');
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE a JOIN b ON a.id = b.id SET a.x = a.x + 1, b.y = b.y + 1 WHERE b.y > 5;
+/* tx1 */ DELETE a FROM a JOIN b ON a.id = b.id WHERE b.y = 11;
+/* tx1 */ INSERT INTO a (x) VALUES (50), (60);
+/* tx1 */ UPDATE a SET x = 200 WHERE id = 2;
+/* tx1 */ INSERT INTO b VALUES (2, 7, 'dup');
+/* tx1 */ INSERT INTO b VALUES (2, 7, 'dup') ON DUPLICATE KEY UPDATE y = 7;
+/* tx1 */ REPLACE INTO b VALUES (2, 8, 'rep');
+/* tx1 */ INSERT IGNORE INTO b VALUES (2, 9, 'ign');
+/* tx1 */ UPDATE b SET id = id + 1 WHERE id IN (1, 2);
+/* tx1 */ UPDATE a SET id = id + 10 WHERE id > 3;
+/* tx1 */ SELECT * FROM a;
+/* tx1 */ SELECT * FROM b;
+/* tx1 */ COMMIT;
+"""
+
+
+@pytest.mark.live("mariadb@10.11")
+def test_writes_of_several_tables_and_of_keys_pass(benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, "mariadb@10.11")
+    history = bench.run(JOINS_THAT_WRITE)
+    assert bench.views(history).judgement is Judgement.PASS
+    wrong = with_outcome(history, 1, Affected(3))
+    assert bench.views(wrong).kind is ViolationKind.WRONG_AFFECTED_COUNT
+
+
+KEY_USED_AGAIN = (
+    SETUP
+    + """\
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ DELETE FROM t WHERE id = 1;
+/* tx1 */ INSERT INTO t VALUES (1, 12);
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+"""
+)
+
+
+@pytest.mark.parametrize(
+    ("spec", "seen"),
+    [
+        live("postgres", [(1, 10), (1, 12), (2, 20)]),  # its snapshot still has the row that was deleted
+        live("mariadb@10.11", [(1, 12), (2, 20)]),  # a row is its key, so this is its newest version
+    ],
+)
+def test_the_key_of_a_deleted_row_may_be_used_again(
+    spec: str, seen: list[Row], benches: dict[str, Bench]
+) -> None:
+    bench = bench_of(benches, spec)
+    history = bench.run(KEY_USED_AGAIN, RR)
+    outcome = history.records[4].outcome
+    assert isinstance(outcome, Rows)
+    assert sorted(outcome.rows) == seen
+    assert bench.views(history).judgement is Judgement.PASS
+    assert solver.judge(history).judgement is Judgement.PASS
+
+
+REFUSED_AT_FIRST = (
+    SETUP
+    + """\
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx2 */ UPDATE t SET v = 21 WHERE id = 2;
+/* tx1 */ COMMIT;
+/* tx2 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET v = 22 WHERE id = 2;
+/* tx2 */ COMMIT;
+"""
+)
+
+
+def test_a_first_statement_that_sqlite_refuses_takes_no_snapshot(benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, "sqlite")
+    assert bench.views(bench.run(REFUSED_AT_FIRST)).judgement is Judgement.PASS
+
+
+@pytest.mark.parametrize("spec", [live("sqlite"), live("postgres"), live("mariadb@10.11")])
+def test_classical_anomalies_raise_no_alarm(spec: str, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, spec)
+    for level in bench.executor.target.levels:
+        for case in corpus.anomalies():
+            history = bench.executor.run(case.at_level(level))
+            assert bench.views(history).judgement is Judgement.PASS, (case.id, level)
+            if spec in SERVERS:
+                assert solver.judge(history).judgement is Judgement.PASS, (case.id, level)
+
+
+@pytest.mark.parametrize("anomaly", ["pmp-write-predicate", "g-single-read-skew-write-predicate"])
+def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, "duckdb")
+    case = next(case for case in corpus.anomalies() if case.id == anomaly)
+    verdict = bench.views(bench.executor.run(case))
+    assert (verdict.judgement, verdict.kind) == (Judgement.VIOLATION, ViolationKind.WRONG_ERROR)
+    assert verdict.known is not None
+    assert "17223" in verdict.known.link
+
+
+@pytest.mark.live("mariadb@10.11")
+@pytest.mark.parametrize(
+    ("bug", "level"),
+    [
+        ("MDEV-26642", RR),
+        ("MDEV-26643", RC),
+        ("MDEV-27992", RC),
+        ("MDEV-32898", RR),
+        ("MDEV-34108", RC),
+        ("MYSQL-114389", RR),
+    ],
+)
+def test_known_bugs_are_violations_by_two_oracles(bug: str, level: Level, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, "mariadb@10.11")
+    history = bench.executor.run(load_case(corpus.find(bug)).at_level(level), fresh=True)
+    views = bench.views(history)
+    solved = solver.judge(history)
+    assert (views.judgement, solved.judgement) == (Judgement.VIOLATION, Judgement.VIOLATION)
+    assert (views.kind, views.step) == (solved.kind, solved.step)
+
+
+@pytest.mark.live("mariadb@10.11")
+def test_scratch_tables_that_were_lost_are_made_anew() -> None:
+    bench = Bench("mariadb@10.11")
+    try:
+        assert bench.views(bench.run(SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
+        assert bench.executor.target.restart()
+        bench.executor.close()
+        bench.executor = Executor(bench.executor.target)
+        assert bench.views(bench.run(SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
+    finally:
+        bench.close()

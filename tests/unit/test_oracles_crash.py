@@ -1,0 +1,83 @@
+"""The crash oracle: the smallest clean history, and one for each way in which a server breaks."""
+
+from dataclasses import replace
+
+import pytest
+
+from acidtest.casefile import parse_case
+from acidtest.model import (
+    Affected,
+    ErrorKind,
+    Failed,
+    History,
+    Judgement,
+    Level,
+    Outcome,
+    Record,
+    Schema,
+    Undone,
+    ViolationKind,
+)
+from acidtest.oracles.crash import judge
+
+LOG = "\n".join(["one", "two", "mysqld got signal 11 ;", "Thread pointer: 0x0", "stack_bottom"])
+
+
+def history_of(sql: str, outcome: Outcome) -> History:
+    """A history of one statement."""
+    case = parse_case(f"-- setup\nCREATE TABLE t (a INT);\n-- schedule\n/* tx1 */ {sql};\n", "one")
+    return History(
+        case=case,
+        target="mariadb@10.11",
+        version="10.11",
+        levels={"tx1": Level.REPEATABLE_READ},
+        schema=Schema(),
+        initial={},
+        events=(),
+        records=(Record(0, "tx1", sql, outcome),),
+        final={},
+        dbms="mariadb",
+    )
+
+
+def failed(kind: ErrorKind) -> Failed:
+    return Failed(kind, "1", "what the server said", Undone.NOTHING)
+
+
+def test_a_statement_that_succeeds_is_clean() -> None:
+    verdict = judge(history_of("DELETE FROM t", Affected(0)), LOG)
+    assert verdict.judgement is Judgement.PASS
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.DEADLOCK, ErrorKind.DUPLICATE_KEY, ErrorKind.SYNTAX])
+def test_an_ordinary_error_is_clean(kind: ErrorKind) -> None:
+    assert judge(history_of("DELETE FROM t", failed(kind)), LOG).judgement is Judgement.PASS
+
+
+@pytest.mark.parametrize("kind", [ErrorKind.INTERNAL, ErrorKind.CONNECTION_LOST])
+def test_an_internal_error_and_a_lost_connection_are_crashes(kind: ErrorKind) -> None:
+    verdict = judge(history_of("DELETE FROM t", failed(kind)), LOG)
+    assert (verdict.judgement, verdict.kind, verdict.step) == (Judgement.VIOLATION, ViolationKind.CRASH, 0)
+    assert kind.value in verdict.observed
+    assert "what the server said" in verdict.explanation
+
+
+def test_a_dead_server_is_a_crash_with_its_log_from_the_alarm_on() -> None:
+    history = replace(history_of("DELETE FROM t", failed(ErrorKind.CONNECTION_LOST)), final=None)
+    verdict = judge(history, LOG)
+    assert verdict.judgement is Judgement.VIOLATION
+    assert "the server died" in verdict.observed
+    assert "signal 11" in verdict.explanation
+    assert "stack_bottom" in verdict.explanation
+    assert "two" not in verdict.explanation
+
+
+@pytest.mark.parametrize("sql", ["KILL CONNECTION_ID()", "SET idle_in_transaction_session_timeout = 1"])
+def test_a_case_that_asks_for_it_may_lose_its_connection(sql: str) -> None:
+    history = history_of(sql, failed(ErrorKind.CONNECTION_LOST))
+    assert judge(history, LOG).judgement is Judgement.PASS
+
+
+def test_a_case_that_kills_does_not_excuse_a_server_that_dies() -> None:
+    history = replace(history_of("KILL CONNECTION_ID()", failed(ErrorKind.CONNECTION_LOST)), final=None)
+    assert judge(history, LOG).judgement is Judgement.VIOLATION
