@@ -243,6 +243,28 @@ def test_the_key_of_a_deleted_row_may_be_used_again(
     assert solver.judge(history).judgement is Judgement.PASS
 
 
+CUT_AND_DIRTY = (
+    SETUP.replace("-- schedule\n", "CREATE TABLE u (id INT, v INT);\n-- schedule\n")
+    + """\
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 0 ORDER BY id LIMIT 1;
+/* tx1 */ DELETE FROM t ORDER BY v DESC, id LIMIT 1;
+/* tx2 */ INSERT INTO u SELECT id, v FROM t;
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+"""
+)
+
+
+@pytest.mark.live("mariadb@10.11")
+def test_limit_in_writes_and_dirty_reads_of_insert_select_pass(benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, "mariadb@10.11")
+    history = bench.run(CUT_AND_DIRTY, Level.READ_UNCOMMITTED)
+    assert history.records[4].outcome == Affected(1)
+    assert bench.views(history).judgement is Judgement.PASS
+
+
 REFUSED_AT_FIRST = (
     SETUP
     + """\

@@ -60,6 +60,8 @@ class Claim:
     on_conflict: OnConflict
     plain_read_lock: Lock = Lock.NONE
     share_lock: Lock = Lock.SHARE
+    alone_locks: bool = True
+    """Whether a locking read that commits by itself waits for others at all."""
     predicate_locks: bool = False
     rows_are_keys: bool = False
     """A row that is inserted under the primary key of a deleted one is a new version of it, not a new row."""

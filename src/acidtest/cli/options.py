@@ -8,6 +8,7 @@ import click
 
 from acidtest import corpus
 from acidtest.model import Level
+from acidtest.oracles.registry import ORACLES
 from acidtest.targets import Target
 from acidtest.targets.resolve import known_specs
 
@@ -56,6 +57,20 @@ level_option: Decorator = click.option(
     callback=_parse_level,
     shell_complete=_complete_level,
     help="RU, RC, RR, SI, SER (or the full name), or `all` that the target has.  [default: as written]",
+)
+
+
+oracle_option: Decorator = click.option(
+    "--oracle",
+    "oracles",
+    metavar="ORACLE",
+    multiple=True,
+    default=tuple(ORACLES),
+    show_default=True,
+    shell_complete=lambda _context, _param, incomplete: [
+        name for name in (*ORACLES, "none") if name.startswith(incomplete)
+    ],
+    help="Judge with this oracle (may be repeated), or `none`.",
 )
 
 

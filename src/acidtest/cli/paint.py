@@ -23,5 +23,5 @@ def paint(text: str) -> str:
 def _paint_line(line: str) -> str:
     for pattern, style in _STYLES:
         if (match := pattern.search(line)) is not None:
-            return line[: match.start()] + click.style(match[0], **style)  # type: ignore[arg-type]
+            return line[: match.start()] + click.style(match[0], **style)
     return line

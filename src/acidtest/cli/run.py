@@ -1,4 +1,4 @@
-"""`acidtest run`: run cases and print what really happened."""
+"""`acidtest run`: run cases, print what really happened, and judge it."""
 
 import json
 from typing import Any
@@ -6,11 +6,13 @@ from typing import Any
 import click
 
 from acidtest.casefile import Unmet, check, describe_constraints, load_case, runs_on
-from acidtest.cli.options import case_file, chosen_levels, level_option, target_option
+from acidtest.cli.options import case_file, chosen_levels, level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.execute import Executor, Limits
-from acidtest.model import Case, History, Level
-from acidtest.report import print_history, run_to_json
+from acidtest.model import Case, History, Judgement, Level, Verdict
+from acidtest.oracles.phenomena import phenomena
+from acidtest.oracles.registry import Oracle, check_names, make_oracles
+from acidtest.report import disagreement, print_history, print_verdicts, run_to_json, verdict_to_json
 from acidtest.report.as_json import FORMAT
 from acidtest.targets import Target
 from acidtest.targets.resolve import check_spec, open_target
@@ -20,6 +22,8 @@ from acidtest.targets.resolve import check_spec, open_target
 @click.argument("cases", nargs=-1, required=True, metavar="CASE...")
 @target_option(multiple=True)
 @level_option
+@oracle_option
+@click.option("--ignore-known", is_flag=True, help="Known, documented behaviour does not count as a finding.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON (docs/json.md) instead.")
 @click.option("--force", is_flag=True, help="Run also on targets that the case is not written for.")
 @click.option(
@@ -35,14 +39,17 @@ def run(
     cases: tuple[str, ...],
     targets: tuple[str, ...],
     level: Level | str | None,
+    oracles: tuple[str, ...],
+    ignore_known: bool,
     as_json: bool,
     force: bool,
     limit_s: float,
 ) -> int:
-    """Run CASEs (files, or ids of the corpus) on real DBMSs and print each schedule as it really went.
+    """Run CASEs (files, or ids of the corpus) on real DBMSs, print what really happened, and judge it.
 
     The output has the shape of a case file: what blocked, what resumed it, results and errors stand behind
-    the statements as comments. Expectations in a case are checked; the exit code is 1 if one is not met.
+    the statements as comments. Then each oracle says whether the DBMS kept its promise. The exit code is 1 if
+    one found a violation, or if an expectation of the case is not met.
 
     \b
     acidtest run my-case.sql                               on the embedded PostgreSQL
@@ -50,14 +57,18 @@ def run(
     acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
     """
     loaded = [load_case(case_file(name)) for name in cases]
+    check_names(oracles)
     for spec in targets:
         check_spec(spec)
-    output = JsonOutput() if as_json else TextOutput()
+    output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
     limits = Limits(statement_s=limit_s)
     for spec in targets:
         with open_target(spec) as target, Executor(target, limits) as executor:
+            judges = make_oracles(oracles, target)
             for case in loaded:
-                _run_case(case, target, executor, level, force, output)
+                _run_case(case, executor, level, judges, output, force)
+            for judge in judges:
+                judge.close()
     output.finish()
     return output.exit_code
 
@@ -67,11 +78,14 @@ class Output:
 
     exit_code = 0
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...]) -> None:
+    def __init__(self, ignore_known: bool) -> None:
+        self._ignore_known = ignore_known
+
+    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
         """One run ended."""
         if history.server_died:
             self.exit_code = 3
-        elif unmet and self.exit_code == 0:
+        elif (unmet or any(map(self._counts, verdicts))) and self.exit_code == 0:
             self.exit_code = 1
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
@@ -80,13 +94,20 @@ class Output:
     def finish(self) -> None:
         """All runs ended."""
 
+    def _counts(self, verdict: Verdict) -> bool:
+        known = verdict.known is not None and self._ignore_known
+        return verdict.judgement is Judgement.VIOLATION and not known
+
 
 class TextOutput(Output):
     """Runs as case files with comments, one after the other."""
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...]) -> None:
-        super().ran(history, unmet)
-        click.echo(paint(print_history(history, unmet)))
+    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
+        super().ran(history, unmet, verdicts)
+        text = print_history(history, unmet)
+        if verdicts:
+            text += print_verdicts(history, verdicts, phenomena(history))
+        click.echo(paint(text))
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
         click.echo(f"-- {case.id}: skipped on {target.label}: {why}\n")
@@ -95,13 +116,21 @@ class TextOutput(Output):
 class JsonOutput(Output):
     """One JSON document with all runs."""
 
-    def __init__(self) -> None:
+    def __init__(self, ignore_known: bool) -> None:
+        super().__init__(ignore_known)
         self._runs: list[dict[str, Any]] = []
         self._skipped: list[dict[str, str]] = []
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...]) -> None:
-        super().ran(history, unmet)
-        self._runs.append(run_to_json(history, unmet))
+    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
+        super().ran(history, unmet, verdicts)
+        self._runs.append(
+            run_to_json(history, unmet)
+            | {
+                "verdicts": [verdict_to_json(verdict) for verdict in verdicts],
+                "disagreement": disagreement(verdicts),
+                "occurred": list(phenomena(history)) if verdicts else [],
+            }
+        )
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
         self._skipped.append({"case": case.id, "target": target.label, "reason": why})
@@ -112,15 +141,17 @@ class JsonOutput(Output):
 
 def _run_case(
     case: Case,
-    target: Target,
     executor: Executor,
     choice: Level | str | None,
-    force: bool,
+    judges: list[Oracle],
     output: Output,
+    force: bool,
 ) -> None:
+    target = executor.target
     if not force and not runs_on(case, target.dbms, target.version):
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):
         history = executor.run(case.at_level(level), fresh=True)
-        output.ran(history, check(history))
+        verdicts = [verdict for judge in judges if (verdict := judge.judge(history)) is not None]
+        output.ran(history, check(history), verdicts)

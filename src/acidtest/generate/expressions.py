@@ -210,7 +210,8 @@ def _case(family: Family) -> Callable[[Context], exp.Expression]:
 # Not for dates: their constants are texts, which only a comparison or an assignment turns into dates.
 for _family in (*NUMBERS, Family.TEXT):
     production(_family.value, "coalesce", weight=0.5, guard=_has(_family))(_coalesce(_family))
-    production(_family.value, "nullif", weight=0.3, guard=_has(_family))(_nullif(_family))
+    _tag = "rich" if _family is Family.TEXT else "core"  # the evaluator does not know MySQL's collation of it
+    production(_family.value, "nullif", weight=0.3, guard=_has(_family), tag=_tag)(_nullif(_family))
     production(_family.value, "case", weight=0.4, guard=_has(_family), nests=True)(_case(_family))
 
 

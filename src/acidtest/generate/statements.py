@@ -259,7 +259,12 @@ def _set_expression(context: Context) -> exp.Expression:
     return of_family(context, _column(context).type.family)
 
 
-@production("assigned", "choice", weight=0.4, nests=True)
+def _is_no_date(context: Context) -> bool:
+    """The constants of dates are texts, which CASE would leave as they are."""
+    return _column(context).type.family is not Family.DATE
+
+
+@production("assigned", "choice", weight=0.4, nests=True, guard=_is_no_date)
 def _set_choice(context: Context) -> exp.Expression:
     """CASE WHEN condition THEN the old value ELSE a new one."""
     column = _column(context)

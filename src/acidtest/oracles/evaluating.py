@@ -22,7 +22,7 @@ from acidtest.sql.writes import Effect, UniqueIndex, Write, compile_write
 
 T = TypeVar("T")
 
-DIALECTS = {"simulated": "mariadb"}
+DIALECTS = {"simulated": "mariadb", "tidb": "mysql"}
 """DBMSs that speak another's SQL."""
 
 

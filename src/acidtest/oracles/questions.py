@@ -38,6 +38,32 @@ def rows_of_interest(shape: Shape, dialect: str) -> str:
 
 
 @lru_cache(maxsize=16384)
+def rows_in_order(shape: Shape, dialect: str) -> str:
+    """A query for the rows that an UPDATE or DELETE would work on without its LIMIT, in its order."""
+    order = shape.tree.args.get("order")
+    question = rows_of_interest(shape, dialect)
+    return f"{question} {order.sql(dialect)}" if order else question
+
+
+def limit_of(shape: Shape) -> int | None:
+    """How many rows a LIMIT lets pass; None if that is no plain number, or there is an OFFSET."""
+    limit = shape.tree.args.get("limit")
+    number = limit.expression if isinstance(limit, exp.Limit) else None
+    plain = isinstance(number, exp.Literal) and number.is_int and not shape.tree.args.get("offset")
+    return int(number.this) if plain and number is not None else None
+
+
+def order_columns(shape: Shape, table: Table) -> list[int] | None:
+    """Positions of the columns that a write is ordered by; None if it goes by anything else."""
+    order = shape.tree.args.get("order")
+    names = [column.name.lower() for column in table.columns]
+    keys = [one.this for one in order.expressions] if order else []
+    if not keys or not all(isinstance(key, exp.Column) and key.name.lower() in names for key in keys):
+        return None
+    return [names.index(key.name.lower()) for key in keys]
+
+
+@lru_cache(maxsize=16384)
 def without_limit(shape: Shape, dialect: str) -> str:
     """The same query without its LIMIT."""
     query = shape.tree.copy()

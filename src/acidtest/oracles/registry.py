@@ -61,8 +61,15 @@ ORACLES: Mapping[str, Entry] = {
 
 def make_oracles(names: Iterable[str], target: Target) -> list[Oracle]:
     """Oracles for a target, in the order named; refuses names that are not known."""
+    return [ORACLES[name].make(target) for name in check_names(names)]
+
+
+def check_names(names: Iterable[str]) -> list[str]:
+    """The names, each once; `none` stands for no oracle. Refuses names that are not known."""
     wanted = list(dict.fromkeys(names))
+    if wanted == ["none"]:
+        return []
     for name in wanted:
         if name not in ORACLES:
-            raise UsageError(f"unknown oracle {name!r}; known are {', '.join(ORACLES)}")
-    return [ORACLES[name].make(target) for name in wanted]
+            raise UsageError(f"unknown oracle {name!r}; known are {', '.join(ORACLES)}, or none")
+    return wanted

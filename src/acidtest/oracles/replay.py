@@ -343,6 +343,8 @@ class Replay:
                 expected_rows=[seen for rows in all_views[0].values() for seen in rows],
                 table=shape.target or "",
             )
+        chosen = moments.index(fitting[0])
+        self.saw(standing, record, shape, all_views[chosen], visibles[chosen])
         if standing.claim.snapshot is SnapshotAt.FIRST_READ and shape.locking is Locking.NONE:
             standing.moments = tuple(fitting)
             # An impossible WHERE opens no snapshot; that rows came shows that a table was read.
@@ -350,6 +352,9 @@ class Replay:
             standing.maybe_unopened = (
                 standing.maybe_unopened and not opened if standing.moments else not opened
             )
+
+    def saw(self, standing: Standing, record: Record, shape: Shape, views: Views, visible: Visible) -> None:
+        """A statement was right on these views. Nothing to do here; for those who keep book of reads."""
 
     def _half_done(self, record: Record, shape: Shape) -> bool:
         """Whether a write of another session on one of the tables has begun and not ended."""
@@ -380,13 +385,18 @@ class Replay:
 
     def _locking_read(self, standing: Standing, record: Record, shape: Shape) -> None:
         if not shape.plain and shape.tree.find(*_SUBQUERIES) is not None:
-            raise UndecidedError("a locking read with a subquery")
+            self._require_one_view(standing, record, shape)
         if shape.patience is Patience.SKIP:
             raise UndecidedError("SKIP LOCKED: which rows others have locked is not known for sure")
         mode = Lock.EXCLUSIVE if shape.locking is Locking.UPDATE else standing.claim.share_lock
         work, conflict = self._work(standing, record, shape)
         if isinstance(record.outcome, Failed):
-            self._judge_conflict_error(standing, record, record.outcome, frozenset(), frozenset())
+            errors = (
+                self._engine.answer(record.sql, shape, {shape.target: work}).errors
+                if shape.plain and shape.target is not None
+                else OF_THE_DATA
+            )
+            self._judge_conflict_error(standing, record, record.outcome, frozenset(), errors)
             return
         self._require_conflict_error(standing, record, conflict)
         worked_on = self._engine.matching(record.sql, shape, work) if shape.plain else []
@@ -404,7 +414,16 @@ class Replay:
                 if self._engine.admits(record.sql, shape, {shape.target: chosen}, record.outcome.rows):
                     views = {shape.target: chosen}
         self._compare_locking_read(standing, record, shape, views)
+        self.saw(standing, record, shape, views, self._visible(standing, Sees.COMMITTED, 0))
         self._take_locks(standing, record, shape, [row for row in worked_on if row not in doubtful], mode)
+
+    def _require_one_view(self, standing: Standing, record: Record, shape: Shape) -> None:
+        """A locking read locks and looks at the newest rows, its subqueries need not:
+        https://dev.mysql.com/doc/refman/8.4/en/innodb-locking-reads.html"""
+        snapshot = self._visible(standing, Sees.SNAPSHOT, self._snapshot(standing, record))
+        newest = self._visible(standing, Sees.COMMITTED, 0)
+        if record.waited or self._views(shape.reads, snapshot) != self._views(shape.reads, newest):
+            raise UndecidedError("a locking read with a subquery that may see other versions")
 
     def _compare_locking_read(self, standing: Standing, record: Record, shape: Shape, views: Views) -> None:
         outcome = record.outcome
@@ -425,6 +444,8 @@ class Replay:
     def _write(self, standing: Standing, record: Record, shape: Shape) -> None:
         assert shape.target is not None
         assert standing.transaction is not None
+        if record.waited and shape.tree.args.get("limit"):
+            raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
         work, conflict = self._work(standing, record, shape)
         existing = self.chains.view(shape.target, self._visible(standing, Sees.COMMITTED, 0))
         reads = standing.claim.insert_select_reads or standing.claim.write
@@ -450,6 +471,8 @@ class Replay:
         self._compare_effect(record, effect)
         if record.waited and any(change.table for change in effect.changes):
             raise UndecidedError("a write of several tables that waited")
+        newest = self._visible(standing, Sees.COMMITTED, 0)
+        self.saw(standing, record, shape, {**views, shape.target: work}, newest)
         for change in effect.changes:
             table = change.table or shape.target
             row = change.row
@@ -538,12 +561,21 @@ class Replay:
             newest = self.chains.newest(table, row)
             if newest.writer == standing.transaction or self.chains.committed_by(newest.writer, moment):
                 continue
+            if newest.values is not None and newest.values == self._values_at(table, row, moment):
+                continue  # not every engine takes note of a write that leaves a row as it was
             who = self.owners.get(newest.writer, "another transaction")
             if self.chains.is_committed(newest.writer):
                 return f"{who} changed a row of {table} after the snapshot and committed"
             if standing.claim.on_conflict is OnConflict.REFUSE:
                 return f"{who} has changed a row of {table} and not committed yet"
         return ""
+
+    def _values_at(self, table: str, row: int, moment: int) -> Row | None:
+        """What a row held when the clock stood at a moment."""
+        versions = [
+            one for one in self.chains.versions(table, row) if self.chains.committed_by(one.writer, moment)
+        ]
+        return versions[-1].values if versions else None
 
     def _newer_than_snapshot(
         self, standing: Standing, record: Record, shape: Shape, now: Sequence[Seen]
@@ -832,8 +864,9 @@ DOUBTFUL_ROWS_MAX = 4
 
 
 def _in_order_of_effect(history: History) -> Iterator[Event]:
-    """Events as observed, but for a transaction that was given up to end a deadlock: it ended before the
-    statement went on that it was given up for, though both are heard of at the same time."""
+    """Events as observed, but for a transaction that an error undid, be it to end a deadlock or because it
+    lost a conflict: it ended before the statement went on that waited for it, though both are heard of at the
+    same time."""
     batch: list[Event] = []
     for event in history.events:
         if event.kind is EventKind.LAUNCHED:
@@ -850,7 +883,7 @@ def _is_victim(history: History, event: Event) -> bool:
     return (
         event.kind is EventKind.COMPLETED
         and isinstance(outcome, Failed)
-        and outcome.kind is ErrorKind.DEADLOCK
+        and outcome.undone in (Undone.TRANSACTION, Undone.CONNECTION)
     )
 
 

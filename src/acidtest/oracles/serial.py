@@ -14,10 +14,12 @@ from acidtest.errors import TargetFailedError
 from acidtest.model import (
     Affected,
     Blocked,
+    ErrorKind,
     Failed,
     History,
     Judgement,
     Omitted,
+    Outcome,
     Overran,
     Record,
     Rows,
@@ -34,7 +36,7 @@ from acidtest.oracles.replay import OF_THE_DATA
 from acidtest.oracles.scratch import Scratch, UnfitError
 from acidtest.oracles.stability import same_answer, why_unstable
 from acidtest.sql import StatementKind, kind_of
-from acidtest.sql.shape import Shape, Verb, shape_of
+from acidtest.sql.shape import Patience, Shape, Verb, shape_of
 from acidtest.targets import Target
 
 NAME = "serial"
@@ -152,6 +154,8 @@ class Trial:
             shape = shape_of(record.sql, self._dialect) if kind_of(record.sql) in _ROW_KINDS else None
             if not _agree(record, outcome, shape):
                 reason = self._why_unsure(shape) if kind_of(record.sql) in _ROW_KINDS else ""
+                if not reason and _is_collision(shape, record.outcome, outcome):
+                    reason = "a duplicate key that may depend on the order in which rows are visited"
                 text = reason or (
                     f"{record.session} step {record.step} gives {format_outcome(outcome)}, "
                     f"observed {format_outcome(record.outcome)}"
@@ -166,6 +170,8 @@ class Trial:
             return "a statement that sqlglot cannot read"
         if questions.has_limit(shape):
             return "LIMIT"
+        if shape.patience is Patience.SKIP:
+            return "SKIP LOCKED"
         return why_unstable(shape) or self._why_numbers()
 
     def _why_numbers(self) -> str:
@@ -261,6 +267,12 @@ def _agree(record: Record, outcome: Rows | Affected | Failed, shape: Shape | Non
         case Failed(), Failed():
             return observed.kind in OF_THE_DATA and outcome.kind in OF_THE_DATA
     return False
+
+
+def _is_collision(shape: Shape | None, *outcomes: Outcome) -> bool:
+    """An UPDATE of several keys meets a duplicate on its way, or not, depending on which row goes first."""
+    duplicate = any(isinstance(one, Failed) and one.kind is ErrorKind.DUPLICATE_KEY for one in outcomes)
+    return duplicate and shape is not None and shape.verb is Verb.UPDATE
 
 
 def _violation(tried: dict[tuple[str, ...], Difference]) -> Verdict:

@@ -85,7 +85,7 @@ class _Schedule:
                 case EventKind.BLOCKED:
                     self._say(record, "blocked" + (f" by {', '.join(event.by)}" if event.by else ""))
                 case EventKind.RESUMED:
-                    cause = "" if event.cause is None else f" by {self._brief(event.cause)}"
+                    cause = "" if event.cause is None else f" by {brief(self._history, event.cause)}"
                     self._say(record, f"resumed{cause}")
                 case EventKind.COMPLETED:
                     self._completed(record)
@@ -131,7 +131,7 @@ class _Schedule:
     def _say(self, record: Record, text: str) -> None:
         """Behind the statement if nothing else came in between, else in a line that names the statement."""
         if self._last != record.step:
-            self._lines.append(f"-- {self._brief(record.step)}  -- {text}")
+            self._lines.append(f"-- {brief(self._history, record.step)}  -- {text}")
             self._last = record.step
             return
         last = self._lines[-1]
@@ -141,16 +141,17 @@ class _Schedule:
         else:
             self._lines.append(f"--   {text}")
 
-    def _brief(self, step: int) -> str:
-        """A statement in a few words, fit for a comment."""
-        record = self._history.records[step]
-        kind = kind_of(record.sql)
-        words = printable(" ".join(record.sql.split()))
-        if kind in (StatementKind.COMMIT, StatementKind.ROLLBACK):
-            words = kind.name
-        if len(words) > LONGEST_BRIEF:
-            words = words[: LONGEST_BRIEF - 3] + "..."
-        return f"{record.session} {words}"
+
+def brief(history: History, step: int) -> str:
+    """A statement in a few words, fit for a comment."""
+    record = history.records[step]
+    kind = kind_of(record.sql)
+    words = printable(" ".join(record.sql.split()))
+    if kind in (StatementKind.COMMIT, StatementKind.ROLLBACK):
+        words = kind.name
+    if len(words) > LONGEST_BRIEF:
+        words = words[: LONGEST_BRIEF - 3] + "..."
+    return f"{record.session} {words}"
 
 
 def _final(history: History, unmet: Mapping[str, Unmet]) -> Iterator[str]:

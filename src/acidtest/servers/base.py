@@ -187,12 +187,14 @@ class Flavour(Protocol):
     """Sent by the kernel when acidtest dies; must take the children of the server along."""
 
     listens_on_tcp: bool
+    version_option: str
+    """Makes the server tell its version and end."""
 
     def locate(self, tree: Path) -> Mapping[str, str]:
         """Find the parts of an installation below `tree`; a missing part is left out."""
 
     def version_of(self, output: str) -> str | None:
-        """The version in what the server prints for `--version`; None if that is another DBMS."""
+        """The version in what the server prints for `version_option`; None if that is another DBMS."""
 
     def initialise(self, launch: Launch, run: RunProgram) -> None:
         """Make the data directory of a new server."""

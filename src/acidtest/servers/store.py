@@ -79,8 +79,9 @@ def size_bytes(installation: Installation) -> int | None:
 
 def ask_version(installation: Installation) -> str | None:
     """What the server says about itself; None if it is another DBMS. Also shows that it runs here at all."""
+    flavour = FLAVOURS[installation.dbms]
     shown = subprocess.run(
-        [*installation.command("server"), "--version"],
+        [*installation.command("server"), flavour.version_option],
         env=installation.environment(),
         stdin=subprocess.DEVNULL,
         capture_output=True,
@@ -89,7 +90,7 @@ def ask_version(installation: Installation) -> str | None:
         timeout=VERSION_SECONDS_MAX,
         check=False,
     )
-    version = FLAVOURS[installation.dbms].version_of(shown.stdout + shown.stderr)
+    version = flavour.version_of(shown.stdout + shown.stderr)
     if version is None and shown.returncode != 0:
         words = (shown.stderr or shown.stdout).strip().splitlines() or [f"exit code {shown.returncode}"]
         raise InstallFailedError(f"{installation.path('server')} does not run on this machine: {words[-1]}")

@@ -3,8 +3,8 @@
 One line per DBMS; drivers are imported when their target is opened.
 """
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
@@ -26,6 +26,9 @@ class Dbms:
     port: int | None = None  # None: in process, reached by a path
     user: str = "root"
     driver: str | None = None  # a module that an extra installs
+    versioned: bool = False  # NAME@VERSION makes sense although it runs in process
+    options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    """What may follow a `?` in a specification: by option and value, the variant of the target."""
 
 
 DBMSS = {
@@ -33,8 +36,16 @@ DBMSS = {
     "mariadb": Dbms("mariadb:MariaDBTarget", ("mariadb",), 3306),
     "mysql": Dbms("mysql:MySQLTarget", ("mysql",), 3306),
     "seekdb": Dbms("seekdb:SeekDBTarget", ("seekdb",), 2881),
+    "tidb": Dbms(
+        "tidb:TiDBTarget",
+        ("tidb",),
+        4000,
+        options={"mode": {"pessimistic": "tidb:TiDBTarget", "optimistic": "tidb:OptimisticTiDBTarget"}},
+    ),
     "sqlite": Dbms("sqlite:SQLiteTarget", ("sqlite",)),
     "duckdb": Dbms("duckdb:DuckDBTarget", ("duckdb",), driver="duckdb"),
+    # Not a DBMS but our own engine; its versions are planted faults.
+    "simulated": Dbms("simulated:SimulatedTarget", (), versioned=True),
 }
 
 
@@ -44,12 +55,13 @@ def open_target(spec: str) -> Target:
     A server named by version is started for it, and stopped when the target is closed.
     """
     name, address = check_spec(spec)
-    dbms = DBMSS[name]
+    dbms = _variant(name, spec)
     if address is not None:
         return _open_at(dbms, name, address)
     if dbms.port is None:
-        return make_target(dbms)(None, spec)
-    server = servers.start(spec)
+        version = spec.partition("@")[2]
+        return make_target(dbms)(None, spec, version) if version else make_target(dbms)(None, spec)
+    server = servers.start(spec.partition("?")[0])
     try:
         return make_target(dbms)(server.endpoint, spec, server)
     except BaseException:
@@ -63,19 +75,38 @@ def check_spec(spec: str) -> tuple[str, SplitResult | None]:
         address = urlsplit(spec)
         for name, dbms in DBMSS.items():
             if address.scheme in dbms.schemes:
+                _variant(name, spec)
                 return name, address
         schemes = ", ".join(f"{scheme}://" for dbms in DBMSS.values() for scheme in dbms.schemes)
         raise UsageError(f"unknown kind of address {address.scheme}://; known are {schemes}")
-    name, at, _version = spec.partition("@")
+    name, at, _version = spec.partition("?")[0].partition("@")
     if name not in DBMSS:
         raise UsageError(
             f"unknown target {spec!r}; known are {', '.join(DBMSS)}, each as NAME or NAME@VERSION"
         )
-    if at and DBMSS[name].port is None:
+    if at and DBMSS[name].port is None and not DBMSS[name].versioned:
         raise UsageError(
             f"{name} runs inside acidtest in the one version that is installed; write just {name!r}"
         )
+    _variant(name, spec)
     return name, None
+
+
+def _variant(name: str, spec: str) -> Dbms:
+    """The DBMS as the options behind the `?` want it; refuses options that it does not have."""
+    dbms = DBMSS[name]
+    own = {"socket"} if "://" in spec else set()
+    for option, values in parse_qs(spec.partition("?")[2], keep_blank_values=True).items():
+        if option in own:
+            continue
+        choices = dbms.options.get(option)
+        if choices is None:
+            known = ", ".join([*dbms.options, *own]) or "none"
+            raise UsageError(f"{name} has no option {option!r} (in {spec!r}); known are: {known}")
+        if values[-1] not in choices:
+            raise UsageError(f"{option} of {name} is one of {', '.join(choices)}, not {values[-1]!r}")
+        dbms = replace(dbms, target=choices[values[-1]])
+    return dbms
 
 
 def known_specs() -> list[str]:
@@ -122,7 +153,9 @@ def make_target(dbms: Dbms) -> Callable[..., Target]:
 
 def available_specs() -> list[str]:
     """Targets that can be opened without installing anything but the embedded PostgreSQL."""
-    in_process = [name for name, dbms in DBMSS.items() if dbms.port is None and _driver_is_there(dbms)]
+    in_process = [
+        name for name, dbms in DBMSS.items() if dbms.port is None and dbms.schemes and _driver_is_there(dbms)
+    ]
     others = [spec for spec in known_specs() if "@" in spec and not spec.startswith("postgres@")]
     return ["postgres", *in_process, *others]
 

@@ -35,6 +35,7 @@ class MySqlFamily:
     stop_signal = signal.SIGTERM
     death_signal = signal.SIGKILL
     listens_on_tcp = True
+    version_option = "--version"
 
     def locate(self, tree: Path) -> Mapping[str, str]:
         return {
@@ -76,7 +77,7 @@ class MySqlFamily:
             f"--character-sets-dir={installation.path('charsets')}",
             f"--secure-file-priv={place.temporary}",
             "--innodb-flush-log-at-trx-commit=2",
-            "--innodb-doublewrite=OFF",
+            "--innodb-doublewrite=0",
             "--innodb-buffer-pool-size=64M",
         ]
         if "plugins" in installation.parts:
@@ -105,7 +106,7 @@ class MySqlFamily:
             "--skip-name-resolve",
             "--max-connections=200",
             "--sync-binlog=0",
-            "--innodb-status-output-locks=ON",
+            "--loose-innodb-status-output-locks=ON",  # MySQL before 5.6.16 has no such variable,
             "--innodb-fast-shutdown=2",
         ]
 

@@ -44,6 +44,7 @@ class Postgres:
     stop_signal = signal.SIGINT  # a fast shutdown: open transactions are rolled back, clients are let go
     death_signal = signal.SIGQUIT  # takes the server's child processes along, as SIGKILL would not
     listens_on_tcp = True
+    version_option = "--version"
 
     def locate(self, tree: Path) -> Mapping[str, str]:
         return {

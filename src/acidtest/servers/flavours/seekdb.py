@@ -17,6 +17,7 @@ class SeekDb:
     stop_signal = signal.SIGTERM
     death_signal = signal.SIGKILL
     listens_on_tcp = False
+    version_option = "--version"
 
     def locate(self, tree: Path) -> Mapping[str, str]:
         return find_program("server", ["seekdb"], tree)

@@ -41,6 +41,7 @@ class TiDb:
     stop_signal = signal.SIGTERM
     death_signal = signal.SIGKILL
     listens_on_tcp = False
+    version_option = "-V"
 
     def locate(self, tree: Path) -> Mapping[str, str]:
         return find_program("server", ["tidb-server"], tree)

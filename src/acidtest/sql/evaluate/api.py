@@ -55,7 +55,7 @@ class CompiledQuery:
         """The answer on these views; raises `EvaluationError` or `Unknown`."""
         return Result(self.plan.columns, self.plan.blocks((Runtime(views),)))
 
-    def matches(self, views: Views) -> list[dict[str, int]]:
+    def matches(self, views: Views) -> list[dict[str, int | None]]:
         """For each joined row that passes WHERE: the position in its view of each base table's row, by alias.
 
         A row that an outer join did not find is None. `Unknown` for queries that group.

@@ -144,6 +144,9 @@ class Dialect(ABC):
     def buffered(self, type_: SqlType) -> None:  # noqa: B027 - for overriding
         """A column of a result that the DBMS may keep in a temporary table: raise what is not known of it."""
 
+    def require(self, feature: str) -> None:  # noqa: B027 - for overriding
+        """Raise `Unknown` if this version may lack a feature: WITH, window functions, INTERSECT, EXCEPT."""
+
     def settled(self, compiler: "Compiler", code: Code) -> Code:  # noqa: ARG002 - for overriding
         """An expression of a select list, whose type nothing around it decides any more."""
         return code

@@ -21,7 +21,7 @@ class Plan:
     correlated: bool
     fails: bool
     base_width: int
-    matches: Callable[[JoinedRow], list[dict[str, int]]] | None = None
+    matches: Callable[[JoinedRow], list[dict[str, int | None]]] | None = None
     """Which rows of which base tables the query is made of, for queries that do not group."""
 
     identity: object = field(default_factory=object)

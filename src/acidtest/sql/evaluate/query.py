@@ -66,6 +66,7 @@ def _add_common_tables(compiler: Compiler, node: exp.Expression) -> None:
     clause = node.args.get("with_")
     if clause is None:
         return
+    compiler.dialect.require("WITH")
     if clause.args.get("recursive"):
         raise Unknown("WITH RECURSIVE")
     for table in clause.expressions:
@@ -266,13 +267,14 @@ class _Select:
 
     def _matches(
         self, relation: Relation, where: Fn | None
-    ) -> Callable[[JoinedRow], list[dict[str, int]]] | None:
-        tables = [source for source in self.compiler.scope.sources if source.identity is not None]
+    ) -> Callable[[JoinedRow], list[dict[str, int | None]]] | None:
+        sources = self.compiler.scope.sources
+        tables = [(source.name, source.identity) for source in sources if source.identity is not None]
 
-        def matches(base: JoinedRow) -> list[dict[str, int]]:
+        def matches(base: JoinedRow) -> list[dict[str, int | None]]:
             rows = relation.rows(base)
             kept = rows if where is None else [row for row in rows if where(row) is True]
-            return [{source.name: row[source.identity or 0] for source in tables} for row in kept]
+            return [{name: row[slot] for name, slot in tables} for row in kept]
 
         return matches
 
@@ -381,6 +383,8 @@ def _set_operation(compiler: Compiler, node: exp.SetOperation) -> Plan:
     dialect = compiler.dialect
     key = row_key([dialect.key(type_, ordering=False) for type_ in types])
     combine = _COMBINATIONS[type(node)]
+    if not isinstance(node, exp.Union):
+        dialect.require(node.key.upper())
     keeps_duplicates = not node.args.get("distinct")
     order = _set_order(compiler, node, left.columns, types)
     limit = constant_count(compiler, node.args.get("limit"))

@@ -49,6 +49,7 @@ def compile_window(
     compiler: Compiler, node: exp.Window, named: Mapping[str, exp.Expression]
 ) -> WindowFunction:
     """A window function; frames other than the default and ROWS of whole partitions are not modelled."""
+    compiler.dialect.require("window functions")
     definition: exp.Expression = node
     alias = node.args.get("alias")
     if alias is not None:

@@ -57,7 +57,10 @@ class FamilyTarget(Target):
     dialect = "mysql"
     kinds: ClassVar[Mapping[int, ErrorKind]] = FAMILY
     has_events: ClassVar[bool] = True
+    telling_settings: ClassVar[tuple[str, ...]] = ("sql_mode", "autocommit")
+    """Variables that decide what the server promises, or what its answers mean."""
     session_class: ClassVar[type[MySQLSession]] = MySQLSession
+    kill: ClassVar[str] = "KILL"
 
     def __init__(self, endpoint: Endpoint, label: str, server: OwnServer | None = None) -> None:
         self.label = label
@@ -97,7 +100,7 @@ class FamilyTarget(Target):
         if own.level is level:
             return
         try:
-            _run_in(own, _set_level(level))
+            run_in(own, _set_level(level))
         except ConnectionLostError as error:
             own.alive = False
             raise TargetFailedError(f"{self.label}: the session was lost ({error})") from error
@@ -124,7 +127,7 @@ class FamilyTarget(Target):
                 return  # it has answered already
             if monotonic() > deadline:
                 raise TargetFailedError(f"{self.label} neither begins a statement nor answers it")
-        refused = self._control.ask(f"KILL QUERY {own.thread_id}")[-1]
+        refused = self._control.ask(f"{self.kill} QUERY {own.thread_id}")[-1]
         if isinstance(refused, Refused) and refused.errno != _NO_SUCH_THREAD:
             raise TargetFailedError(f"{self.label} does not cancel a statement: {refused.message}")
 
@@ -172,6 +175,11 @@ class FamilyTarget(Target):
         self._control = Wire(self.endpoint, self.label, None, multi=True)
         self._begin()
         return True
+
+    def settings(self) -> Mapping[str, str]:
+        names = ", ".join(f"'{name}'" for name in self.telling_settings)
+        result = self._control.ask(f"SHOW VARIABLES WHERE Variable_name IN ({names})")[-1]
+        return {str(name): str(value) for name, value in result.rows} if isinstance(result, ResultSet) else {}
 
     def log_tail(self) -> str:
         return self._server.log_tail(50) if self._server is not None else ""
@@ -234,9 +242,9 @@ class FamilyTarget(Target):
         if isinstance(session.wire.wait()[-1], Refused):
             self._reconnect(session)
             return
-        _run_in(session, f"USE {quote_name(self._private.name)}")
-        _run_in(session, "SET NAMES utf8mb4, autocommit = 1")
-        _run_in(session, _set_level(self.default_level))
+        run_in(session, f"USE {quote_name(self._private.name)}")
+        run_in(session, "SET NAMES utf8mb4, autocommit = 1")
+        run_in(session, _set_level(self.default_level))
         session.level = self.default_level
 
     def _reconnect(self, session: MySQLSession) -> None:
@@ -265,7 +273,7 @@ class FamilyTarget(Target):
     def _bury_sessions(self) -> None:
         """End what the server still does for sessions that were closed: their locks would hold us up."""
         for thread in [thread for thread, session in self._sessions.items() if not session.alive]:
-            self._control.ask(f"KILL {thread}")
+            self._control.ask(f"{self.kill} {thread}")
             del self._sessions[thread]
 
     def _leave(self) -> None:
@@ -293,7 +301,8 @@ def _rolled_back(session: MySQLSession) -> bool:
     return not isinstance(session.wire.exchange("ROLLBACK")[-1], Refused)
 
 
-def _run_in(session: MySQLSession, sql: str) -> None:
+def run_in(session: MySQLSession, sql: str) -> None:
+    """Run a statement of our own in a session; a refusal is a `TargetFailedError`."""
     result = session.wire.exchange(sql)[-1]
     if isinstance(result, Refused):
         raise TargetFailedError(f"{session.wire.label} refuses {sql!r}: {result.message} ({result.errno})")

@@ -4,6 +4,7 @@ import re
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from time import monotonic
+from typing import ClassVar
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.targets.base import Session, Waits, Watch
@@ -27,6 +28,8 @@ Seen = tuple[ThreadWaits, frozenset[int]]
 
 class FamilyWatch(Watch):
     """Asks on a connection of its own. Sessions are known by their thread numbers."""
+
+    settles_s: ClassVar[float] = STATE_SETTLES_S
 
     def __init__(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> None:
         self._wire = wire
@@ -74,7 +77,7 @@ class FamilyWatch(Watch):
         waits, by_state = self.read(results)
         doubtful = by_state - waits.keys() & self._suspect_threads()
         self._doubtful = doubtful if self._doubtful is None else self._doubtful & doubtful
-        if self._doubtful and monotonic() - self._asked_first < STATE_SETTLES_S:
+        if self._doubtful and monotonic() - self._asked_first < self.settles_s:
             self._send()
             return None
         return self._by_session({**dict.fromkeys(self._doubtful, frozenset()), **waits})

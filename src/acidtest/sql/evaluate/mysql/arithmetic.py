@@ -263,7 +263,7 @@ def minus(compiler: Compiler, node: exp.Neg) -> Code:
     family = code.type.family
     if family in (Family.DOUBLE, Family.TEXT, Family.NULL):
         number = as_double(compiler, code)
-        return number.then(number.type, operator.neg)
+        return number.then(number.type.but(ragged=False), operator.neg)
     if family is Family.DECIMAL:
         type_ = code.type.but(ragged=False)
         return code.then(type_, lambda value: values.checked_decimal(values.EXACT.minus(value)))

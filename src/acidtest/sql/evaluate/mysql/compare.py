@@ -20,6 +20,8 @@ _EXACT_DOUBLES = 1 << 53
 def comparables(compiler: Compiler, codes: Sequence[Code]) -> list[Code]:
     """Operands as values that Python compares the way the server does."""
     families = {code.type.family for code in codes} - {Family.NULL}
+    if len(codes) > 2 and quirks_of(compiler).is_old and not families <= {Family.TEXT}:
+        raise Unknown("BETWEEN before MySQL 8")
     if len(codes) > 2 and any(code.type.loose and not code.type.is_text for code in codes):
         raise Unknown("quotients in BETWEEN, GREATEST or LEAST")
     if families <= {Family.INTEGER, Family.DECIMAL}:

@@ -38,7 +38,17 @@ class MySQL(QuirkyDialect):
     functions: ClassVar[Mapping[str, Handler]] = {**numbers.FUNCTIONS, **strings.FUNCTIONS}
 
     @classmethod
-    def quirks_for(cls, version: tuple[int, ...]) -> Quirks:  # noqa: ARG003
+    def quirks_for(cls, version: tuple[int, ...]) -> Quirks:
+        if version and version < (8,):
+            return Quirks(
+                division_keeps_digits=True,
+                replaces_lazily=True,
+                rounds_to_fixed=True,
+                subject_decides_collation=False,
+                limits_double_text=False,
+                rounds_conditions=True,
+                is_old=True,
+            )
         return Quirks()
 
     @classmethod
@@ -165,9 +175,11 @@ class MySQL(QuirkyDialect):
     def chosen(self, compiler: Compiler, branches: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         if not self.quirks.branches_keep_decimals:
             return self.unify(compiler, branches)
+        if any(code.type.loose and code.type.family is Family.DECIMAL for code in branches):
+            raise Unknown("a quotient as a branch of CASE")
         shown = [_shown(self, code) for code in branches]
         type_, unified = self.unify(compiler, shown)
-        if type_.family is not Family.DECIMAL:
+        if type_.family not in (Family.DECIMAL, Family.DOUBLE):
             return type_, unified
         same = len({code.type for code in branches if code.type.family is not Family.NULL}) == 1
         return type_.but(ragged=not same), unified
@@ -182,10 +194,14 @@ class MySQL(QuirkyDialect):
             raise Unknown("a set operation over texts and others")
         return self.unify(compiler, sides)
 
+    def require(self, feature: str) -> None:
+        if self.quirks.is_old:
+            raise Unknown(f"{feature} before MySQL 8")
+
     def buffered(self, type_: SqlType) -> None:
         if type_.family is Family.DOUBLE and type_.scale is not None:
             raise Unknown("a DOUBLE with a fixed number of decimals in a temporary table")
-        if type_.ragged:
+        if type_.ragged and type_.family is Family.DECIMAL:
             raise Unknown("a CASE over different decimals in a temporary table")
 
     def derived(self, type_: SqlType) -> SqlType:
@@ -219,6 +235,7 @@ class MariaDB(MySQL):
             subject_decides_collation=False,
             limits_double_text=False,
             bad_number_text=None,
+            blank_text_is_zero=False,
             seeks_by_key=True,
         )
 

@@ -77,7 +77,7 @@ def _to_whole(rounding: str, of_double: Callable[[float], float]) -> Callable[[C
         if code.type.family is Family.DOUBLE:
             type_ = _rounded_type(compiler, 0)
             return code.then(type_, lambda value: math.copysign(float(of_double(value)), value))
-        if code.type.family is Family.INTEGER:
+        if code.type.family is Family.INTEGER and not quirks_of(compiler).is_old:
             return code
 
         def whole(value: Decimal) -> int:
@@ -141,7 +141,8 @@ def _rescaled(
         if fixed and not code.column and not code.literal:
             raise Unknown("ROUND before the point of integers of unknown length")
         rescaled = code.then(code.type, _integer_rescaler(code.type, digits, exact))
-        grows = fixed and code.type.bits == 64 and isinstance(node, exp.Round)
+        longer = fixed and not quirks_of(compiler).is_old
+        grows = longer and code.type.bits == 64 and isinstance(node, exp.Round)
         return as_decimal(rescaled) if grows else rescaled
     own = code.type.scale or 0
     scale = max(digits, 0) if fixed else min(max(digits, 0), own)
@@ -196,6 +197,9 @@ def _extreme(better: Callable[[Any, Any], bool]) -> Callable[[Compiler, Any], Co
             raise Unknown("GREATEST and LEAST over numbers and texts")
         if any(code.type.family is Family.NULL for code in codes):
             raise Unknown("GREATEST and LEAST of a bare NULL")
+        integers = {code.type.unsigned for code in codes if code.type.family is Family.INTEGER}
+        if quirks_of(compiler).is_old and len(integers) > 1:
+            raise Unknown("GREATEST and LEAST of signed and unsigned integers before MySQL 8")
         type_, unified = common_type(compiler, codes)
         keyed = comparables(compiler, unified)
         pairs = [(key.fn, code.fn) for key, code in zip(keyed, unified, strict=True)]
@@ -240,6 +244,7 @@ def cast(compiler: Compiler, node: exp.Cast) -> Code:
     if kind == DType.DECIMAL:
         return _cast_to_decimal(compiler, code, target)
     if kind == DType.DOUBLE:
+        compiler.dialect.require("CAST to DOUBLE")
         return as_double(compiler, code).typed(DOUBLE)
     if kind == DType.DATE and code.type.family in (Family.DATE, Family.DATETIME, Family.TEXT):
         return as_datetime(code).then(DATE, lambda value: value.date())
@@ -278,7 +283,7 @@ def _cast_to_integer(compiler: Compiler, code: Code, *, unsigned: bool) -> Code:
                 raise Unknown("CAST of numbers that do not fit")
             return result
 
-        return code.then(type_, convert)
+        return code.then(type_, convert, fails=True)
     raise Unknown("CAST of dates to integers")
 
 

@@ -46,13 +46,19 @@ class Quirks:
     """A DOUBLE becomes text within the width of its expression, which may cost digits."""
 
     bad_number_text: ErrorKind | None = ErrorKind.BAD_VALUE
-    """The error for a text that only starts with a number, stored as DECIMAL or DOUBLE; None: as for integers."""
+    """The error for a text that only starts with a number, stored as DECIMAL or DOUBLE; None: as INT."""
 
     rounds_conditions: bool = False
     """A number as a condition may be rounded to an integer first, so 0.4 may be FALSE."""
 
     loses_case_after_null: bool = False
     """A simple CASE finds no further equal value after one that is NULL."""
+
+    is_old: bool = False
+    """Before MySQL 8: no WITH, window functions, INTERSECT, CAST to DOUBLE; other types of some functions."""
+
+    blank_text_is_zero: bool = True
+    """An empty text as a number is no error in a strict write."""
 
     seeks_by_key: bool = False
     """IN over a subquery misses NULLs if the value does not fit the column's type."""

@@ -10,12 +10,15 @@ from acidtest.sql.evaluate.code import Code
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Handler
 from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.mysql.quirks import quirks_of
 from acidtest.sql.evaluate.types import Family
 
 
 def _nullif(compiler: Compiler, node: exp.Nullif) -> Code:
     """NULLIF; over different kinds of types, that of the answer is not the first operand's."""
     left, right = (compiler.compile(part).type for part in (node.this, node.expression))
+    if quirks_of(compiler).is_old and left.is_temporal:
+        raise Unknown("NULLIF of dates before MySQL 8")
     if left.is_text != right.is_text and Family.NULL not in (left.family, right.family):
         raise Unknown("NULLIF over texts and others")
     if left.is_text and right.is_text and left.collation != right.collation:

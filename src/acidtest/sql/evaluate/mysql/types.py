@@ -103,7 +103,10 @@ def as_double(compiler: Compiler, code: Code) -> Code:
         if compiler.writes and not code.column:
             return code.then(DOUBLE, values.plain_text_to_double)
         if compiler.writes:
-            return code.then(DOUBLE, values.text_to_double_checked, fails=True)
+            checked = values.text_to_double_checked
+            if not quirks_of(compiler).blank_text_is_zero:
+                checked = values.text_not_blank_to_double
+            return code.then(DOUBLE, checked, fails=True)
         return code.then(DOUBLE, values.text_to_double)
     raise Unknown(f"{family} as a number")
 
@@ -137,6 +140,8 @@ def as_text(compiler: Compiler, code: Code) -> Code:
         output = compiler.dialect.output(type_)
         shown = code if output is None else code.then(type_, output)
         return shown.then(target, values.own_decimals_to_text)
+    if type_.family is Family.DOUBLE and type_.ragged:
+        raise Unknown("a CASE over DOUBLEs and others as text")
     if type_.family is Family.DOUBLE:
         output = compiler.dialect.output(type_)
         shown = code if output is None or type_.scale is not None else code.then(type_, output)
@@ -218,6 +223,8 @@ def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, lis
         return type_, [as_double(compiler, code) for code in codes]
     if families == {Family.INTEGER}:
         exact_mix = quirks_of(compiler).mixes_signs_as_decimal
+        if quirks_of(compiler).is_old and len({type_.unsigned for type_ in known}) > 1:
+            raise Unknown("signed and unsigned integers as one type before MySQL 8")
         return _common_integer(known, codes, exact_mix=exact_mix)
     scale = max(type_.scale or 0 for type_ in known)
     loose = any(type_.loose for type_ in known)

@@ -42,6 +42,13 @@ def text_to_double_checked(text: str) -> float:
     return float(number)
 
 
+def text_not_blank_to_double(text: str) -> float:
+    """The same where the errors for an empty text are not known."""
+    if not text.strip(" "):
+        raise Unknown("an empty text as a number, in a write")
+    return text_to_double_checked(text)
+
+
 def text_to_double_or_unknown(text: str) -> float:
     """A constant in a strict write: whether its garbage is noticed depends on when it is evaluated."""
     if not _WHOLE.fullmatch(text):

@@ -1,0 +1,46 @@
+"""OceanBase seekdb: snapshots, and writes that wait; behaviour as OceanBase documents it for MySQL mode."""
+
+from dataclasses import replace
+
+from acidtest.claims.base import (
+    READ_COMMITTED_EXCLUDES,
+    SNAPSHOT_EXCLUDES,
+    Claim,
+    OnConflict,
+    Sees,
+    SnapshotAt,
+)
+from acidtest.model import ErrorKind, Level
+
+LINK = "https://en.oceanbase.com/docs/common-oceanbase-database-10000000001970956"
+
+_READ_COMMITTED = Claim(
+    dbms="seekdb",
+    level=Level.READ_COMMITTED,
+    link=LINK,
+    plain_read=Sees.SNAPSHOT,
+    locking_read=Sees.COMMITTED,
+    write=Sees.COMMITTED,
+    snapshot=SnapshotAt.STATEMENT,
+    on_conflict=OnConflict.WAIT,
+    insert_select_reads=Sees.SNAPSHOT,
+    may_fail=frozenset({ErrorKind.DEADLOCK, ErrorKind.LOCK_TIMEOUT}),
+    excludes=READ_COMMITTED_EXCLUDES,
+)
+_REPEATABLE_READ = replace(
+    _READ_COMMITTED,
+    level=Level.REPEATABLE_READ,
+    locking_read=Sees.SNAPSHOT,
+    write=Sees.SNAPSHOT,
+    snapshot=SnapshotAt.FIRST_STATEMENT,
+    on_conflict=OnConflict.FAIL,
+    conflict_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
+    excludes=SNAPSHOT_EXCLUDES,
+)
+
+CLAIMS = {
+    Level.READ_COMMITTED: _READ_COMMITTED,
+    Level.REPEATABLE_READ: _REPEATABLE_READ,
+    # A snapshot too: write skew is possible, as in OceanBase and Oracle.
+    Level.SERIALIZABLE: replace(_REPEATABLE_READ, level=Level.SERIALIZABLE),
+}

@@ -1,0 +1,137 @@
+"""The generator without a server: reproducible, well-formed, and nothing of it left unused."""
+
+import random
+from itertools import islice
+
+import pytest
+
+from acidtest.casefile import parse_case, print_case
+from acidtest.errors import UsageError
+from acidtest.generate import (
+    PROFILES,
+    RICH,
+    SIMPLE,
+    Generator,
+    Profile,
+    flavour_of,
+    generate_case,
+    generate_cases,
+    productions_of,
+    profile_of,
+)
+from acidtest.generate.flavour import FLAVOURS, Can
+from acidtest.model import Case, Level
+from acidtest.sql.shape import shape_of
+from acidtest.sql.trees import parse
+
+LEVELS = (Level.READ_COMMITTED,)
+CONTROL = ("BEGIN", "START", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE")
+
+
+def cases_of(profile: Profile, dbms: str, seed: int, count: int) -> list[Case]:
+    return list(islice(generate_cases(random.Random(seed), profile, dbms, LEVELS), count))
+
+
+@pytest.mark.parametrize("dbms", FLAVOURS)
+@pytest.mark.parametrize("profile", PROFILES.values(), ids=PROFILES)
+class TestCases:
+    def test_same_seed_gives_the_same_cases(self, profile: Profile, dbms: str) -> None:
+        assert cases_of(profile, dbms, 7, 60) == cases_of(profile, dbms, 7, 60)
+
+    def test_seeds_differ(self, profile: Profile, dbms: str) -> None:
+        assert cases_of(profile, dbms, 1, 20) != cases_of(profile, dbms, 2, 20)
+
+    def test_statements_can_be_read_back(self, profile: Profile, dbms: str) -> None:
+        for case in cases_of(profile, dbms, 3, 100):
+            for step in case.steps:
+                if not step.sql.startswith(CONTROL):
+                    assert shape_of(step.sql, FLAVOURS[dbms].grammar) is not None, step.sql
+            for statement in case.setup:
+                assert parse(statement.sql, FLAVOURS[dbms].grammar) is not None, statement.sql
+
+    def test_cases_are_case_files(self, profile: Profile, dbms: str) -> None:
+        for case in cases_of(profile, dbms, 4, 40):
+            again = parse_case(print_case(case), case.id)
+            assert (again.setup, again.schedule) == (case.setup, case.schedule)
+
+    def test_transactions_begin_and_end(self, profile: Profile, dbms: str) -> None:
+        for case in cases_of(profile, dbms, 5, 100):
+            assert 2 <= len(case.transactions) <= 4
+            for transaction in case.transactions:
+                first, *body, last = [statement.sql for statement in transaction.statements]
+                assert first == "BEGIN" or first.startswith("START TRANSACTION")
+                assert last in ("COMMIT", "ROLLBACK")
+                assert body
+
+
+@pytest.mark.parametrize("dbms", FLAVOURS)
+def test_every_production_is_used(dbms: str) -> None:
+    flavour = flavour_of(dbms)
+    sets = Generator(random.Random(1), RICH, flavour, LEVELS).sets()
+    wanted = {one.name for one in productions_of(RICH)} - not_for(dbms)
+    seen: set[str] = set()
+    for transactions in islice(sets, 4000):
+        for names in transactions.productions.values():
+            seen |= names
+        if seen >= wanted:
+            break
+    assert seen == wanted
+
+
+def not_for(dbms: str) -> set[str]:
+    """Productions that the DBMS has no SQL for."""
+    needs = {
+        Can.LOCK_ROWS: {"statement.select.share", "statement.select.update", "statement.locking.join"},
+        Can.NOWAIT: {"statement.nowait"},
+        Can.SKIP_LOCKED: {"statement.skip"},
+        Can.NUMBERS_AS_TRUTH: {"condition.number"},
+        Can.INSERT_IGNORE: {"statement.insert.ignore"},
+        Can.REPLACE: {"statement.replace"},
+        Can.DUPLICATE_KEY_UPDATE: {"statement.upsert"},
+        Can.ON_CONFLICT: {"statement.conflict"},
+        Can.WINDOWS: {"query.window", "query.cte"},
+        Can.INTERSECT: {"query.intersect", "query.except"},
+        Can.LIMITED_WRITE: {"statement.update.limit", "statement.delete.limit"},
+        Can.JOINED_UPDATE: {"statement.update.join"},
+        Can.UPDATE_FROM: {"statement.update.from"},
+        Can.SAVEPOINT: {"statement.savepoint"},
+        Can.CONSISTENT_SNAPSHOT: {"begin.snapshot"},
+        Can.DEFAULT_VALUE: {"assigned.default"},
+    }
+    missing = {name for can, names in needs.items() if not flavour_of(dbms).can(can) for name in names}
+    families = {type_.family.value for type_ in flavour_of(dbms).types}
+    unused = {one.name for one in productions_of(RICH)}
+    return missing | {
+        name for name in unused if name.split(".")[0] in {"decimal", "double", "date"} - families
+    }
+
+
+def test_simple_is_one_table_and_six_kinds() -> None:
+    for case in cases_of(SIMPLE, "mariadb", 6, 300):
+        assert sum(statement.sql.startswith("CREATE TABLE") for statement in case.setup) == 1
+        for step in case.steps:
+            assert step.sql.split()[0] in {"BEGIN", "COMMIT", "ROLLBACK", "SELECT", "UPDATE", "DELETE", "INSERT"}
+            assert step.sql.count("SELECT") <= 1
+
+
+def test_levels_for_all_or_mixed() -> None:
+    one = generate_case(random.Random(1), SIMPLE, "mysql", (Level.SERIALIZABLE,))
+    assert {tx.level for tx in one.transactions} == {Level.SERIALIZABLE}
+    mixed = islice(generate_cases(random.Random(1), SIMPLE, "mysql", tuple(Level)), 100)
+    assert any(len({tx.level for tx in case.transactions}) > 1 for case in mixed)
+
+
+def test_old_versions_get_no_new_syntax() -> None:
+    assert not flavour_of("mariadb", "10.5.29-MariaDB").can(Can.SKIP_LOCKED)
+    assert flavour_of("mariadb", "10.11.19-MariaDB").can(Can.SKIP_LOCKED)
+    assert flavour_of("mysql", "5.6.24").share == "LOCK IN SHARE MODE"
+    assert not flavour_of("mysql", "8.0.12").can(Can.INTERSECT)
+
+
+def test_unknown_names_are_refused() -> None:
+    with pytest.raises(UsageError, match="simple, keys, rich"):
+        profile_of("nonsense")
+    with pytest.raises(UsageError, match="oracle"):
+        flavour_of("oracle")
+    with pytest.raises(UsageError, match="level"):
+        generate_case(random.Random(1), SIMPLE, "mysql", ())
