@@ -173,6 +173,22 @@ SEEKDB = replace(
     long_statement="SELECT SLEEP(600)",  # its catalog of collations is too short to keep it busy
     since={},
 )
+TIDB = replace(
+    MYSQL,
+    provocations=tuple(
+        one
+        for one in (*EVERYWHERE, *STRICT)
+        if one.kind not in (ErrorKind.FOREIGN_KEY, ErrorKind.CHECK)  # before 6.6 and 7.2; then off by default
+    ),
+    level_with_dirty_reads=None,
+    names_blockers=False,
+    read_only_begin=None,
+    limits_connections=False,
+    kill="KILL TIDB {}",
+    long_statement="SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b,"
+    " information_schema.columns c",  # a SLEEP that is killed succeeds
+    since={"savepoints": (6, 2)},
+)
 
 SQLITE = Profile(
     samples=(
@@ -245,6 +261,7 @@ PROFILES = {
     "mysql": MYSQL,
     "mariadb": MARIADB,
     "seekdb": SEEKDB,
+    "tidb": TIDB,
     "sqlite": SQLITE,
     "duckdb": DUCKDB,
 }

@@ -45,6 +45,7 @@ def test_a_locking_read_waits(waiting: Driver, profile: Profile) -> None:
     assert profile.for_update
     holder, waiter = waiting.open(2)
     waiting.succeed(holder, "BEGIN", update(1))
+    waiting.succeed(waiter, "BEGIN")  # TiDB locks nothing for a read outside a transaction
     waiting.launch_waiting(waiter, profile.for_update)
     waiting.succeed(holder, "ROLLBACK")
     assert waiting.reply(waiter).outcome.rows[0][:2] == (1, 10)  # type: ignore[union-attr]
@@ -117,6 +118,7 @@ def test_nowait_fails_instead_of_waiting(
     assert profile.nowait
     holder, hasty = waiting.open(2)
     waiting.succeed(holder, "BEGIN", update(1))
+    waiting.succeed(hasty, "BEGIN")
     waiting.fail(hasty, profile.nowait, ErrorKind.LOCK_NOT_AVAILABLE)
 
 

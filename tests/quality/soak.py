@@ -8,8 +8,9 @@ each group are stored as case files with the observed run.
 
 import random
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,13 +19,11 @@ import click
 from acidtest.execute import Executor
 from acidtest.generate import PROFILES, generate_cases, profile_of
 from acidtest.model import ErrorKind, Failed, History, Judgement, Level, Verdict
-from acidtest.oracles import solver
+from acidtest.oracles.registry import ORACLES, Oracle
 from acidtest.report import print_history
 from acidtest.sql import kind_of
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
-
-Judge = Callable[[History], Verdict]
 
 REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSUPPORTED, ErrorKind.OTHER})
 """Errors that say that a statement was no valid SQL for the DBMS."""
@@ -45,12 +44,22 @@ class Tally:
     passed: Counter[str] = field(default_factory=Counter)
     unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
     violations: Counter[tuple[str, ...]] = field(default_factory=Counter)
-    seconds: Counter[str] = field(default_factory=Counter)
+    seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
+
+    @contextmanager
+    def timed(self, part: str) -> Iterator[None]:
+        """Add what is done within to the seconds of a part."""
+        started = time.perf_counter()
+        yield
+        self.seconds[part] += time.perf_counter() - started
 
     def ran(self, history: History) -> None:
         """Count what became of the statements."""
         self.cases += 1
-        if any(isinstance(one.outcome, Failed) and one.outcome.kind is ErrorKind.LOCK_TIMEOUT for one in history.records):
+        if any(
+            isinstance(one.outcome, Failed) and one.outcome.kind is ErrorKind.LOCK_TIMEOUT
+            for one in history.records
+        ):
             (self.out / f"lock-timeout-{self.cases}.sql").write_text(print_history(history), encoding="utf-8")
         for record in history.records:
             self.statements += 1
@@ -82,7 +91,10 @@ class Tally:
             f"-- expected {verdict.expected}",
             f"-- observed {verdict.observed}",
             f"-- {verdict.explanation}; {verdict.anomaly}",
-            *(f"--   {'extra' if one.extra else 'missing'} {one.row}: {one.why}" for one in verdict.differences),
+            *(
+                f"--   {'extra' if one.extra else 'missing'} {one.row}: {one.why}"
+                for one in verdict.differences
+            ),
         ]
         path.write_text(print_history(history) + "\n".join(story) + "\n", encoding="utf-8")
 
@@ -90,7 +102,9 @@ class Tally:
         """The summary."""
         total = sum(self.seconds.values()) or 1.0
         yield f"{self.cases} cases in {total:.1f} s, {60 * self.cases / total:.0f} a minute"
-        yield "  " + ", ".join(f"{part} {1000 * own / self.cases:.2f} ms" for part, own in self.seconds.items())
+        yield "  " + ", ".join(
+            f"{part} {1000 * own / self.cases:.2f} ms" for part, own in self.seconds.items()
+        )
         share = 100 * sum(self.rejected.values()) / max(self.statements, 1)
         yield f"  {self.statements} statements, {self.waited} waited, rejected {share:.2f} %"
         yield f"  errors: {dict(self.errors.most_common())}"
@@ -125,37 +139,25 @@ def _locks(sql: str) -> bool:
 
 
 def soak(
-    target: Target, profile: str, seed: int, cases: int, levels: tuple[Level, ...], judges: Mapping[str, Judge], out: Path
+    target: Target, profile: str, seed: int, cases: int, level: Level, oracles: Sequence[Oracle], out: Path
 ) -> Tally:
-    """Run that many cases at each level in turn."""
+    """Run that many cases at a level."""
     tally = Tally(out)
-    streams = [
-        generate_cases(random.Random(f"{seed}-{level}"), profile_of(profile), target.dbms, (level,), target.version)
-        for level in levels
-    ]
+    rng = random.Random(f"{seed}-{level}")
+    stream = generate_cases(rng, profile_of(profile), target.dbms, (level,), target.version)
     with Executor(target) as executor:
-        for stream in streams:
-            for _ in range(cases):
-                _one(next_timed(stream, tally), executor, judges, tally)
+        for _ in range(cases):
+            with tally.timed("generate"):
+                case = next(stream)
+            with tally.timed("run"):
+                history = executor.run(case)
+            tally.ran(history)
+            for oracle in oracles:
+                with tally.timed(oracle.name):
+                    verdict = oracle.judge(history)
+                if verdict is not None:
+                    tally.judged(history, verdict)
     return tally
-
-
-def next_timed(stream, tally):  # type: ignore[no-untyped-def]
-    started = time.perf_counter()
-    case = next(stream)
-    tally.seconds["generate"] += time.perf_counter() - started
-    return case
-
-
-def _one(case, executor: Executor, judges: Mapping[str, Judge], tally: Tally) -> None:  # type: ignore[no-untyped-def]
-    started = time.perf_counter()
-    history = executor.run(case)
-    tally.seconds["run"] += time.perf_counter() - started
-    tally.ran(history)
-    for name, judge in judges.items():
-        started = time.perf_counter()
-        tally.judged(history, judge(history))
-        tally.seconds[name] += time.perf_counter() - started
 
 
 @click.command()
@@ -164,21 +166,33 @@ def _one(case, executor: Executor, judges: Mapping[str, Judge], tally: Tally) ->
 @click.option("--level", "names", multiple=True, help="default: every level of the target")
 @click.option("--seed", type=int, default=1, show_default=True)
 @click.option("--cases", type=int, default=1000, show_default=True, help="per level")
-@click.option("--oracle", "oracles", multiple=True, default=("solver",), show_default=True)
+@click.option(
+    "--oracle",
+    "chosen",
+    type=click.Choice(list(ORACLES)),
+    multiple=True,
+    default=("solver",),
+    show_default=True,
+)
 @click.option("--out", type=click.Path(path_type=Path), default=Path("soak-out"), show_default=True)
 def main(
-    specs: tuple[str, ...], profile: str, names: tuple[str, ...], seed: int, cases: int, oracles: tuple[str, ...], out: Path
+    specs: tuple[str, ...],
+    profile: str,
+    names: tuple[str, ...],
+    seed: int,
+    cases: int,
+    chosen: tuple[str, ...],
+    out: Path,
 ) -> None:
     """Soak targets in generated cases."""
-    judges: dict[str, Judge] = {"solver": solver.judge}
     for spec in specs:
         folder = out / "".join(c if c.isalnum() else "-" for c in f"{spec}-{profile}-{seed}")
         folder.mkdir(parents=True, exist_ok=True)
-        with open_target(spec) as target:
-            levels = tuple(map(Level.parse, names)) or target.levels
-            tally = soak(target, profile, seed, cases, levels, {one: judges[one] for one in oracles}, folder)
-        click.echo(f"{spec} {profile} seed {seed}, levels {', '.join(level.short for level in levels)}")
-        click.echo("\n".join(tally.lines()))
+        with open_target(spec) as target, ExitStack() as stack:
+            oracles = [stack.enter_context(closing(ORACLES[name].make(target))) for name in chosen]
+            for level in tuple(map(Level.parse, names)) or target.levels:
+                tally = soak(target, profile, seed, cases, level, oracles, folder)
+                click.echo(f"{spec} {profile} seed {seed} {level.short}: " + "\n".join(tally.lines()))
 
 
 if __name__ == "__main__":

@@ -13,7 +13,20 @@ def test_name_and_version_are_split() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "@", "mysql@", "mysql@x", "my sql", "mysql@9@7", "mysql@9.", "../mysql"]
+    "text",
+    [
+        "",
+        "@",
+        "mysql@",
+        "mysql@x",
+        "my sql",
+        "mysql@9@7",
+        "mysql@9.",
+        "../mysql",
+        "mysql@>=",
+        "mysql@8*",
+        "tidb@abcdef",
+    ],
 )
 def test_malformed_specification_is_refused_with_the_form_that_is_expected(text: str) -> None:
     with pytest.raises(UsageError, match="NAME@VERSION"):
@@ -21,7 +34,7 @@ def test_malformed_specification_is_refused_with_the_form_that_is_expected(text:
 
 
 def test_unknown_server_names_the_known_ones() -> None:
-    with pytest.raises(UsageError, match="mariadb, mysql, postgres, seekdb"):
+    with pytest.raises(UsageError, match="mariadb, mysql, postgres, seekdb, tidb"):
         api.parse_spec("oracle@23")
 
 
@@ -64,3 +77,62 @@ def test_start_of_a_server_that_is_not_installed_names_the_command(
     monkeypatch.setenv("ACIDTEST_CACHE", str(tmp_path))
     with pytest.raises(UsageError, match=r"acidtest server install seekdb@1\.4"):
         api.start("seekdb@1.4")
+
+
+def test_all_and_ranges_accept_what_is_in_them() -> None:
+    assert parse_spec("mariadb@*").accepts("mariadb", "10.1.8")
+    eights = parse_spec("mysql@>=8 <9")
+    assert [eights.accepts("mysql", version) for version in ("5.7.22", "8.0.12", "8.4", "9.0.0")] == [
+        False,
+        True,
+        True,
+        False,
+    ]
+    assert parse_spec("mysql@<=8.0").accepts("mysql", "8.0.33")
+    assert not parse_spec("mysql@>8.0").accepts("mysql", "8.0.33")
+    assert parse_spec("mysql@>8.0,<=9").accepts("mysql", "9.7.4")
+    assert parse_spec("mysql@*").means_several
+    assert not parse_spec("mysql@8").means_several
+
+
+@pytest.mark.parametrize(
+    "wish",
+    ["d6be9105e6c4", "d6be910", "v1.1.0-beta.0.20220627062839-d6be9105e6c4", "d6be9105e6c4" + "0" * 28],
+)
+def test_a_commit_is_found_under_the_version_of_its_build(wish: str) -> None:
+    spec = parse_spec(f"tidb@{wish}")
+    assert spec.accepts("tidb", "0.0.0-20220627062839-d6be9105e6c4")
+    assert not spec.accepts("tidb", "0.0.0-20220627062839-e4e814fdc0af")
+    assert not spec.accepts("tidb", "5.4.2")
+
+
+def test_a_build_of_a_commit_is_older_than_every_release() -> None:
+    ordered = sorted(["4.0.9", "0.0.0-20260101000000-d6be9105e6c4", "8.5.4"], key=version_key)
+    assert ordered[0].startswith("0.0.0")
+
+
+def test_several_releases_are_named_one_by_one_oldest_first(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("ACIDTEST_CACHE", str(tmp_path))
+    assert api.matching("mysql@>=8 <8.0.20") == ["mysql@8.0.12", "mysql@8.0.15"]
+    assert api.matching("mysql@8") == ["mysql@8"]
+    assert "mariadb@10.1.8" in api.matching("mariadb@*")
+    with pytest.raises(UsageError, match=r"mysql@>=10 cannot be had; nearest first, there is: mysql@9\.7"):
+        api.matching("mysql@>=10")
+
+
+def test_a_series_means_its_newest_release(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setenv("ACIDTEST_CACHE", str(tmp_path))
+    chosen = {wish: api._choose(api.parse_spec(wish)) for wish in ("mysql@8", "mysql@5.7", "postgres@12")}
+    assert {wish: release.version for wish, release in chosen.items()} == {
+        "mysql@8": "8.0.33",
+        "mysql@5.7": "5.7.22",
+        "postgres@12": "12.22",
+    }
+
+
+def test_all_of_none_installed_names_the_command(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
+    monkeypatch.setenv("ACIDTEST_CACHE", str(tmp_path))
+    with pytest.raises(UsageError, match=r"no tidb@\* is installed; run: acidtest server install 'tidb@\*'"):
+        api.installed_for("tidb@*")

@@ -67,4 +67,4 @@ def _settings_of(history: History, session: str) -> Settings | None:
     }
     if len(modes) > 1:
         return None
-    return {**history.settings, **{TIDB_MODE: mode for mode in modes if mode}}
+    return {**history.settings, TIDB_MODE: modes.pop()} if any(modes) else history.settings

@@ -9,7 +9,9 @@ from acidtest.cli.bench import bench
 from acidtest.cli.completion import completion
 from acidtest.cli.corpus import corpus
 from acidtest.cli.levels import levels
+from acidtest.cli.matrix import matrix
 from acidtest.cli.run import run
+from acidtest.cli.selftest import selftest
 from acidtest.cli.server import server
 from acidtest.errors import AcidtestError
 
@@ -33,7 +35,7 @@ def cli() -> None:
     """
 
 
-for command in (run, levels, corpus, server, bench, completion):
+for command in (run, levels, matrix, corpus, selftest, server, bench, completion):
     cli.add_command(command)
 
 

@@ -58,7 +58,7 @@ class Generator:
         self._construction = ConflictConstruction(rng, flavour, profile.conflicts)
 
     def sets(self) -> Iterator[TransactionSet]:
-        """Transaction sets; several in a row share their tables, so that the server need not build new ones."""
+        """Transaction sets; several in a row share their tables, so that the server builds fewer."""
         while True:
             tables = random_tables(self._rng, self._profile, self._flavour)
             for _ in range(self._profile.sets_per_schema):
@@ -121,8 +121,6 @@ def generate_cases(
         yield from transactions.cases(rng, profile, f"{profile.name}-{number}")
 
 
-def generate_case(
-    rng: Random, profile: Profile, dbms: str, levels: Levels, version: str = ""
-) -> Case:
+def generate_case(rng: Random, profile: Profile, dbms: str, levels: Levels, version: str = "") -> Case:
     """One case."""
     return next(generate_cases(rng, profile, dbms, levels, version))

@@ -58,7 +58,7 @@ class ConflictConstruction:
         tables: Sequence[TableDef],
         rows: Mapping[str, tuple[Row, ...]],
     ) -> list[Conflict]:
-        """Make one pair of statements meet for every transaction beyond the first; `rows` have all columns."""
+        """Make a pair of statements meet for every transaction beyond the first; `rows` have all columns."""
         conflicts: list[Conflict] = []
         self._catalog, self._rows = Schema(tuple(table.described() for table in tables)), rows
         if self._rng.random() >= self._switches.share:

@@ -9,6 +9,6 @@ def _begin(_context: Context) -> str:
     return "BEGIN"
 
 
-@production("begin", "snapshot", weight=1, tag="rich", guard=lambda c: c.can(Can.CONSISTENT_SNAPSHOT))
+@production("begin", "snapshot", weight=1, tag="rich", needs=Can.CONSISTENT_SNAPSHOT)
 def _begin_with_snapshot(_context: Context) -> str:
     return "START TRANSACTION WITH CONSISTENT SNAPSHOT"

@@ -8,7 +8,16 @@ from acidtest.generate.flavour import Can, Family
 from acidtest.generate.grammar import Context, Guard, produce, production
 from acidtest.generate.tables import ColumnDef, draw, fresh_value, literal
 
-COMPARISONS: tuple[type[exp.Expression], ...] = (exp.EQ, exp.EQ, exp.EQ, exp.NEQ, exp.LT, exp.LTE, exp.GT, exp.GTE)
+COMPARISONS: tuple[type[exp.Expression], ...] = (
+    exp.EQ,
+    exp.EQ,
+    exp.EQ,
+    exp.NEQ,
+    exp.LT,
+    exp.LTE,
+    exp.GT,
+    exp.GTE,
+)
 NUMBERS = (Family.INTEGER, Family.DECIMAL, Family.DOUBLE)
 
 
@@ -18,6 +27,11 @@ def column_node(alias: str | None, column: ColumnDef) -> exp.Column:
         this=exp.Identifier(this=column.name, quoted=False),
         table=exp.Identifier(this=alias, quoted=False) if alias else None,
     )
+
+
+def aliased(node: exp.Expression, name: str) -> exp.Expression:
+    """An item of a select list under a name."""
+    return exp.Alias(this=node, alias=exp.Identifier(this=name, quoted=False))
 
 
 def paren(node: exp.Expression) -> exp.Expression:
@@ -76,9 +90,7 @@ def _compare_columns(context: Context) -> exp.Expression:
     first = context.rng.choice(
         [one for one in columns if sum(one[1].type.family is other[1].type.family for other in columns) > 1]
     )
-    others = [
-        one for one in columns if one is not first and one[1].type.family is first[1].type.family
-    ]
+    others = [one for one in columns if one is not first and one[1].type.family is first[1].type.family]
     second = context.rng.choice(others)
     return context.rng.choice(COMPARISONS)(this=column_node(*first), expression=column_node(*second))
 
@@ -144,7 +156,7 @@ def _constant(context: Context) -> exp.Expression:
     return exp.Boolean(this=context.chance(0.75))
 
 
-@production("condition", "number", weight=0.4, guard=lambda context: context.can(Can.NUMBERS_AS_TRUTH))
+@production("condition", "number", weight=0.4, needs=Can.NUMBERS_AS_TRUTH)
 def _number_as_truth(context: Context) -> exp.Expression:
     return of_family(context, Family.INTEGER)
 

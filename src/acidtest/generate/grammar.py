@@ -6,16 +6,14 @@
 Each leaves its name in the context, so that a test can see that none is silently unused.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any, TypeVar
+from typing import Any
 
 from acidtest.generate.flavour import Can, Family, Flavour
 from acidtest.generate.profile import Profile
 from acidtest.generate.tables import ColumnDef, TableDef
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,18 +67,23 @@ class Context:
 
 
 Guard = Callable[[Context], bool]
+Make = Callable[[Context], Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Production:
-    """One way to write something. `nests`: it contains others of its kind, so its weight decays with depth."""
+    """One way to write something, where the guard allows it and the DBMS can do what it `needs`.
+
+    `nests`: it contains others of its kind, so its weight decays with depth.
+    """
 
     name: str
     weight: float
-    make: Callable[[Context], Any]
+    make: Make
     guard: Guard
     nests: bool
     tag: str
+    needs: Can | None
 
 
 GRAMMAR: dict[str, list[Production]] = {}
@@ -92,13 +95,20 @@ def _always(_context: Context) -> bool:
 
 
 def production(
-    kind: str, name: str, *, weight: float = 1.0, guard: Guard = _always, nests: bool = False, tag: str = "core"
-) -> Callable[[T], T]:
+    kind: str,
+    name: str,
+    *,
+    weight: float = 1.0,
+    guard: Guard = _always,
+    nests: bool = False,
+    tag: str = "core",
+    needs: Can | None = None,
+) -> Callable[[Make], Make]:
     """Register a function as one way to produce a kind of thing."""
 
-    def register(make: T) -> T:
-        full = f"{kind}.{name}"
-        GRAMMAR.setdefault(kind, []).append(Production(full, weight, make, guard, nests, tag))  # type: ignore[arg-type]
+    def register(make: Make) -> Make:
+        one = Production(f"{kind}.{name}", weight, make, guard, nests, tag, needs)
+        GRAMMAR.setdefault(kind, []).append(one)
         return make
 
     return register
@@ -120,22 +130,22 @@ def _options(kind: str, context: Context) -> tuple[list[Production], list[float]
         if one.tag not in profile.tags or (one.nests and context.depth >= profile.depth_max):
             continue
         weight = profile.weights.get(one.name, one.weight)
-        if weight and one.guard(context):
+        possible = one.needs is None or one.needs in context.flavour.abilities
+        if weight and possible and one.guard(context):
             options.append(one)
             weights.append(weight * profile.decay**context.depth if one.nests else weight)
     return options, weights
 
 
-def productions_of(profile: Profile) -> Sequence[Production]:
-    """All productions that a profile uses."""
+def productions_of(profile: Profile, flavour: Flavour) -> Sequence[Production]:
+    """All productions that a profile uses on a DBMS."""
+    absent = set(Family) - {type_.family for type_ in flavour.types}
     return [
         one
-        for options in GRAMMAR.values()
+        for kind, options in GRAMMAR.items()
         for one in options
-        if one.tag in profile.tags and profile.weights.get(one.name, one.weight)
+        if kind not in absent
+        and one.tag in profile.tags
+        and profile.weights.get(one.name, one.weight)
+        and (one.needs is None or flavour.can(one.needs))
     ]
-
-
-def pick(rng: Random, weighted: Mapping[T, float]) -> T:
-    """One of several by weight."""
-    return rng.choices(list(weighted), list(weighted.values()))[0]

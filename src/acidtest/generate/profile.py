@@ -23,7 +23,7 @@ class Conflicts:
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """Sizes and shares. `tags` name the groups of productions that take part, `weights` correct single ones."""
+    """Sizes and shares. `tags` name the groups of productions that take part, `weights` correct some."""
 
     name: str
     tags: frozenset[str]

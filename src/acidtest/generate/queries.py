@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from acidtest.generate.expressions import COMPARISONS, column_node, condition, paren
+from acidtest.generate.expressions import COMPARISONS, aliased, column_node, condition, paren
 from acidtest.generate.flavour import Can, Family
 from acidtest.generate.grammar import Context, Source, produce, production
 from acidtest.generate.statements import (
@@ -20,13 +20,14 @@ from acidtest.generate.statements import (
     update_tree,
     where_share,
 )
-from acidtest.generate.tables import ColumnDef, TableDef, insert_into, literal
+from acidtest.generate.tables import ColumnDef, TableDef, insert_into, literal, table_node
 
 # -- parts
 
 
 def _table_as(table: TableDef, alias: str) -> exp.Table:
-    return exp.alias_(exp.to_table(table.name), alias, table=True)  # type: ignore[no-any-return]
+    name = exp.TableAlias(this=exp.Identifier(this=alias, quoted=False))
+    return exp.Table(this=exp.Identifier(this=table.name, quoted=False), alias=name)
 
 
 def _from(source: exp.Expression) -> exp.From:
@@ -177,7 +178,7 @@ def _distinct(context: Context) -> exp.Expression:
     table = random_table(context)
     columns = context.rng.sample(table.columns, 1)
     items = [column_node(None, one) for one in columns]
-    select = exp.Select(expressions=items, from_=_from(exp.to_table(table.name)), distinct=exp.Distinct())
+    select = exp.Select(expressions=items, from_=_from(table_node(table.name)), distinct=exp.Distinct())
     return _where(select, where_share(over(context, table)))
 
 
@@ -215,7 +216,7 @@ def _join_condition(context: Context, sources: list[tuple[str, TableDef]]) -> ex
 def _some_columns(context: Context, sources: list[tuple[str, TableDef]]) -> list[exp.Expression]:
     columns = [(alias, column) for alias, table in sources for column in table.columns]
     chosen = context.rng.sample(columns, context.rng.randint(1, min(3, len(columns))))
-    return [exp.alias_(column_node(*one), f"x{i}") for i, one in enumerate(chosen)]
+    return [aliased(column_node(*one), f"x{i}") for i, one in enumerate(chosen)]
 
 
 @production("query", "join", weight=2, tag="rich")
@@ -229,7 +230,7 @@ def _join(context: Context) -> exp.Expression:
 def _derived(context: Context) -> exp.Expression:
     table = random_table(context)
     inner = _where(
-        exp.Select(expressions=[exp.Star()], from_=_from(exp.to_table(table.name))),
+        exp.Select(expressions=[exp.Star()], from_=_from(table_node(table.name))),
         where_share(over(context, table)),
     )
     source = exp.Subquery(this=inner, alias=exp.TableAlias(this=exp.to_identifier("d")))
@@ -237,17 +238,17 @@ def _derived(context: Context) -> exp.Expression:
     return _where(select, where_share(context.within(Source("d", table.columns))))
 
 
-@production("query", "cte", weight=1, tag="rich", guard=lambda context: context.can(Can.WINDOWS))
+@production("query", "cte", weight=1, tag="rich", needs=Can.WINDOWS)
 def _cte(context: Context) -> exp.Expression:
     table = random_table(context)
     inner = _where(
-        exp.Select(expressions=[exp.Star()], from_=_from(exp.to_table(table.name))),
+        exp.Select(expressions=[exp.Star()], from_=_from(table_node(table.name))),
         where_share(over(context, table)),
     )
     cte = exp.CTE(this=inner, alias=exp.TableAlias(this=exp.to_identifier("d")))
     select = exp.Select(
         expressions=[exp.Star()],
-        from_=_from(exp.to_table("d")),
+        from_=_from(table_node("d")),
         with_=exp.With(expressions=[cte]),
     )
     return _where(select, where_share(context.within(Source("d", table.columns))))
@@ -256,8 +257,8 @@ def _cte(context: Context) -> exp.Expression:
 @production("query", "aggregate", weight=1, tag="rich")
 def _aggregated(context: Context) -> exp.Expression:
     table = random_table(context)
-    items = [exp.alias_(_aggregate(context, table), f"x{i}") for i in range(context.rng.randint(1, 2))]
-    select = exp.Select(expressions=items, from_=_from(exp.to_table(table.name)))
+    items = [aliased(_aggregate(context, table), f"x{i}") for i in range(context.rng.randint(1, 2))]
+    select = exp.Select(expressions=items, from_=_from(table_node(table.name)))
     return _where(select, where_share(over(context, table)))
 
 
@@ -265,9 +266,9 @@ def _aggregated(context: Context) -> exp.Expression:
 def _grouped(context: Context) -> exp.Expression:
     table = random_table(context)
     key = column_node(None, context.rng.choice(table.columns))
-    items = [key, exp.alias_(_aggregate(context, table), "x")]
+    items = [key, aliased(_aggregate(context, table), "x")]
     select = exp.Select(
-        expressions=items, from_=_from(exp.to_table(table.name)), group=exp.Group(expressions=[key.copy()])
+        expressions=items, from_=_from(table_node(table.name)), group=exp.Group(expressions=[key.copy()])
     )
     if context.chance(0.4):
         bound = exp.Literal.number(context.rng.randint(0, 2))
@@ -275,7 +276,7 @@ def _grouped(context: Context) -> exp.Expression:
     return _where(select, where_share(over(context, table)))
 
 
-@production("query", "window", weight=0.7, tag="rich", guard=lambda context: context.can(Can.WINDOWS))
+@production("query", "window", weight=0.7, tag="rich", needs=Can.WINDOWS)
 def _windowed(context: Context) -> exp.Expression:
     """Functions that give ties the same value, so that the order among them does not show."""
     table = random_table(context)
@@ -283,8 +284,8 @@ def _windowed(context: Context) -> exp.Expression:
     partition = [column_node(None, context.rng.choice(table.columns))] if context.chance(0.5) else None
     functions: list[exp.Expression] = [exp.Rank(), exp.DenseRank(), _aggregate(context, table)]
     window = exp.Window(this=context.rng.choice(functions), partition_by=partition, order=order)
-    items = [*(column_node(None, one) for one in table.columns), exp.alias_(window, "x")]
-    select = exp.Select(expressions=items, from_=_from(exp.to_table(table.name)))
+    items = [*(column_node(None, one) for one in table.columns), aliased(window, "x")]
+    select = exp.Select(expressions=items, from_=_from(table_node(table.name)))
     return _where(select, where_share(over(context, table)))
 
 
@@ -309,7 +310,7 @@ def _one_column(context: Context, table: TableDef, family: Family) -> exp.Select
     value: exp.Expression = literal(0)
     if within.columns(family):
         value = column_node(*context.rng.choice(within.columns(family)))
-    select = exp.Select(expressions=[exp.alias_(value, "x")], from_=_from(exp.to_table(table.name)))
+    select = exp.Select(expressions=[aliased(value, "x")], from_=_from(table_node(table.name)))
     return _where(select, where_share(within))
 
 
@@ -320,28 +321,24 @@ for _kind in (exp.Intersect, exp.Except):
         _kind.__name__.lower(),
         weight=0.3,
         tag="rich",
-        guard=lambda context: context.can(Can.INTERSECT),
+        needs=Can.INTERSECT,
     )(_set_operation(_kind))
 
 
 # -- locking reads
 
 
-@production("statement", "nowait", weight=0.4, tag="rich", guard=lambda context: context.can(Can.NOWAIT))
+@production("statement", "nowait", weight=0.4, tag="rich", needs=Can.NOWAIT)
 def _nowait(context: Context) -> Draft:
     return locking_select(context, update=True, wait=True)
 
 
-@production("statement", "skip", weight=0.4, tag="rich", guard=lambda context: context.can(Can.SKIP_LOCKED))
+@production("statement", "skip", weight=0.4, tag="rich", needs=Can.SKIP_LOCKED)
 def _skip_locked(context: Context) -> Draft:
     return locking_select(context, update=True, wait=False)
 
 
-def _can_lock(context: Context) -> bool:
-    return context.can(Can.LOCK_ROWS)
-
-
-@production("statement", "locking.join", weight=0.5, tag="rich", guard=_can_lock)
+@production("statement", "locking.join", weight=0.5, tag="rich", needs=Can.LOCK_ROWS)
 def _locking_join(context: Context) -> Draft:
     """PostgreSQL does not lock what an outer join may leave out, so this is an inner one."""
     select, within, sources = join_of(context)
@@ -357,11 +354,6 @@ def _locking_join(context: Context) -> Draft:
 # -- writes
 
 
-@production("assigned", "subquery", weight=0.8, tag="rich", guard=lambda context: _can_set_subquery(context))
-def _set_subquery(context: Context) -> exp.Expression:
-    return _scalar(context)
-
-
 def _can_set_subquery(context: Context) -> bool:
     column = context.column
     assert column is not None
@@ -369,7 +361,12 @@ def _can_set_subquery(context: Context) -> bool:
     return signed and _can_read(context)
 
 
-@production("assigned", "default", weight=0.3, tag="rich", guard=lambda context: context.can(Can.DEFAULT_VALUE))
+@production("assigned", "subquery", weight=0.8, tag="rich", guard=_can_set_subquery)
+def _set_subquery(context: Context) -> exp.Expression:
+    return _scalar(context)
+
+
+@production("assigned", "default", weight=0.3, tag="rich", needs=Can.DEFAULT_VALUE)
 def _set_default(context: Context) -> exp.Expression:
     column = context.column
     assert column is not None
@@ -382,16 +379,14 @@ def _insert_select(context: Context) -> Draft:
     target, source = random_table(context), random_table(context)
     within = over(context, source)
     items = [_fitting(context, column, source) for column in target.written]
-    select = exp.Select(expressions=items, from_=_from(exp.to_table(source.name)))
+    select = exp.Select(expressions=items, from_=_from(table_node(source.name)))
     _where(select, where_share(within))
     return Draft(Kind.INSERT, insert_into(target, target.written, select))
 
 
 def _fitting(context: Context, column: ColumnDef, source: TableDef) -> exp.Expression:
     options = [
-        one
-        for one in source.columns
-        if one.type == column.type and (column.nullable or not one.nullable)
+        one for one in source.columns if one.type == column.type and (column.nullable or not one.nullable)
     ]
     if not options or context.chance(0.2):
         return _typed(context, column)
@@ -409,7 +404,7 @@ def _typed(context: Context, column: ColumnDef) -> exp.Expression:
     return value
 
 
-@production("statement", "update.limit", weight=0.5, tag="rich", guard=lambda c: c.can(Can.LIMITED_WRITE))
+@production("statement", "update.limit", weight=0.5, tag="rich", needs=Can.LIMITED_WRITE)
 def _update_limit(context: Context) -> Draft:
     table = random_table(context)
     within = replace(over(context, table), target=table)
@@ -418,7 +413,7 @@ def _update_limit(context: Context) -> Draft:
     return Draft(Kind.UPDATE, _limited_write(context, tree, table))
 
 
-@production("statement", "delete.limit", weight=0.3, tag="rich", guard=lambda c: c.can(Can.LIMITED_WRITE))
+@production("statement", "delete.limit", weight=0.3, tag="rich", needs=Can.LIMITED_WRITE)
 def _delete_limit(context: Context) -> Draft:
     table = random_table(context)
     tree = delete_tree(replace(over(context, table), target=table), table)
@@ -431,7 +426,7 @@ def _limited_write(context: Context, tree: exp.Expression, table: TableDef) -> e
     return tree
 
 
-@production("statement", "update.join", weight=0.5, tag="rich", guard=lambda c: c.can(Can.JOINED_UPDATE))
+@production("statement", "update.join", weight=0.5, tag="rich", needs=Can.JOINED_UPDATE)
 def _update_join(context: Context) -> Draft:
     """UPDATE t1 AS a JOIN t2 AS b ON .. SET a.c = constant: which of several partners wins does not show."""
     target, other = random_table(context), random_table(context)
@@ -442,16 +437,14 @@ def _update_join(context: Context) -> Draft:
     table.set("joins", [exp.Join(this=_table_as(other, "b"), on=on)])
     column = context.rng.choice(target.written)
     value = literal(context.rng.choice(column.pool))
-    update = exp.Update(
-        this=table, expressions=[exp.EQ(this=column_node("a", column), expression=value)]
-    )
+    update = exp.Update(this=table, expressions=[exp.EQ(this=column_node("a", column), expression=value)])
     node = where_share(within)
     if node is not None:
         update.set("where", exp.Where(this=node))
     return Draft(Kind.UPDATE, update)
 
 
-@production("statement", "update.from", weight=0.5, tag="rich", guard=lambda c: c.can(Can.UPDATE_FROM))
+@production("statement", "update.from", weight=0.5, tag="rich", needs=Can.UPDATE_FROM)
 def _update_from(context: Context) -> Draft:
     target, other = random_table(context), random_table(context)
     sources = [("a", target), ("b", other)]
@@ -471,7 +464,7 @@ def _update_from(context: Context) -> Draft:
 # -- savepoints
 
 
-@production("statement", "savepoint", weight=0.7, tag="rich", guard=lambda context: context.can(Can.SAVEPOINT))
+@production("statement", "savepoint", weight=0.7, tag="rich", needs=Can.SAVEPOINT)
 def _savepoint(context: Context) -> list[Draft]:
     """SAVEPOINT, a statement or two, and back to it, or on without it."""
     body: list[Draft] = []
@@ -487,4 +480,3 @@ _NO_SAVEPOINT = {"statement.savepoint": 0.0}
 
 def _control(text: str) -> Draft:
     return Draft(Kind.CONTROL, exp.Command(this=text, expression=""))
-

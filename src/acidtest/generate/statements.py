@@ -6,10 +6,10 @@ from enum import StrEnum
 
 from sqlglot import exp
 
-from acidtest.generate.expressions import NUMBERS, column_node, condition, of_family
+from acidtest.generate.expressions import NUMBERS, aliased, column_node, condition, of_family
 from acidtest.generate.flavour import Can, Family
 from acidtest.generate.grammar import Context, Source, produce, production
-from acidtest.generate.tables import ColumnDef, TableDef, draw, insert_tree, literal
+from acidtest.generate.tables import ColumnDef, TableDef, draw, insert_tree, literal, table_node
 from acidtest.model import Row, Value
 
 
@@ -82,8 +82,8 @@ def plain_select(context: Context, table: TableDef) -> exp.Select:
         chosen = context.rng.sample(table.columns, context.rng.randint(1, len(table.columns)))
         items = [column_node(None, column) for column in chosen]
         if context.chance(0.2):
-            items.append(exp.alias_(of_family(within, context.rng.choice(table.columns).type.family), "x"))
-    select = exp.Select(expressions=items, from_=exp.From(this=exp.to_table(table.name)))
+            items.append(aliased(of_family(within, context.rng.choice(table.columns).type.family), "x"))
+    select = exp.Select(expressions=items, from_=exp.From(this=table_node(table.name)))
     node = where_share(within)
     if node is not None:
         select.set("where", exp.Where(this=node))
@@ -96,10 +96,6 @@ def _select(context: Context) -> Draft:
     return Draft(Kind.READ, plain_select(context, table), table)
 
 
-def _locks(context: Context) -> bool:
-    return context.can(Can.LOCK_ROWS)
-
-
 def locking_select(context: Context, update: bool, wait: bool | None = None) -> Draft:
     """A read that locks; `wait`: None waits, True is NOWAIT, False is SKIP LOCKED (sqlglot's own code)."""
     table = random_table(context)
@@ -108,12 +104,12 @@ def locking_select(context: Context, update: bool, wait: bool | None = None) -> 
     return Draft(Kind.LOCKING_READ, select, table)
 
 
-@production("statement", "select.share", weight=1, guard=_locks)
+@production("statement", "select.share", weight=1, needs=Can.LOCK_ROWS)
 def _select_share(context: Context) -> Draft:
     return locking_select(context, update=False)
 
 
-@production("statement", "select.update", weight=1, guard=_locks)
+@production("statement", "select.update", weight=1, needs=Can.LOCK_ROWS)
 def _select_for_update(context: Context) -> Draft:
     return locking_select(context, update=True)
 
@@ -143,7 +139,7 @@ def _columns_to_set(context: Context, table: TableDef) -> list[ColumnDef]:
 def update_tree(within: Context, table: TableDef, columns: Sequence[ColumnDef]) -> exp.Update:
     """UPDATE of these columns with a condition."""
     sets = [exp.EQ(this=column_node(None, one), expression=assigned(within, one)) for one in columns]
-    update = exp.Update(this=exp.to_table(table.name), expressions=sets)
+    update = exp.Update(this=table_node(table.name), expressions=sets)
     node = where_share(within)
     if node is not None:
         update.set("where", exp.Where(this=node))
@@ -158,7 +154,7 @@ def _delete(context: Context) -> Draft:
 
 def delete_tree(within: Context, table: TableDef) -> exp.Delete:
     """DELETE with a condition; without one it would empty the table, which leaves nothing to conflict on."""
-    return exp.Delete(this=exp.to_table(table.name), where=exp.Where(this=condition(within)))
+    return exp.Delete(this=table_node(table.name), where=exp.Where(this=condition(within)))
 
 
 @production("statement", "insert", weight=2)
@@ -172,7 +168,9 @@ def insert_values(context: Context, table: TableDef) -> Draft:
     count = 2 if context.chance(0.2) else 1
     values = [[_new_value(context, column) for column in columns] for _ in range(count)]
     rows = tuple(_whole_row(table, columns, row) for row in values)
-    cells = [[_cell(context, column, value) for column, value in zip(columns, row, strict=True)] for row in values]
+    cells = [
+        [_cell(context, column, value) for column, value in zip(columns, row, strict=True)] for row in values
+    ]
     return Draft(Kind.INSERT, insert_tree(table, columns, cells), table, rows)
 
 
@@ -198,7 +196,7 @@ def _cell(context: Context, column: ColumnDef, value: Value) -> exp.Expression:
     return literal(value)
 
 
-def _whole_row(table: TableDef, columns: Sequence[ColumnDef], values: Row) -> Row:
+def _whole_row(table: TableDef, columns: Sequence[ColumnDef], values: Sequence[Value]) -> Row:
     given = {column.name: value for column, value in zip(columns, values, strict=True)}
     return table.whole(tuple(given.get(column.name, column.default) for column in table.written))
 
@@ -254,7 +252,9 @@ def _set_column(context: Context) -> exp.Expression:
     return column_node(*context.rng.choice(_same_family(context)))
 
 
-@production("assigned", "expression", weight=1, guard=lambda context: _may_be_null(context) and _is_int(context))
+@production(
+    "assigned", "expression", weight=1, guard=lambda context: _may_be_null(context) and _is_int(context)
+)
 def _set_expression(context: Context) -> exp.Expression:
     return of_family(context, _column(context).type.family)
 
@@ -323,7 +323,9 @@ def _two_keys_by_number(context: Context) -> list[tuple[TableDef, ColumnDef]]:
     ]
 
 
-@production("statement", "swap", weight=0.5, tag="keys", guard=lambda context: bool(_two_keys_by_number(context)))
+@production(
+    "statement", "swap", weight=0.5, tag="keys", guard=lambda context: bool(_two_keys_by_number(context))
+)
 def _swap_keys(context: Context) -> Draft:
     """Two keys change places, or go through zero: key = sum - key."""
     table, column = context.rng.choice(_two_keys_by_number(context))
@@ -334,7 +336,7 @@ def _swap_keys(context: Context) -> Draft:
     moved = exp.Sub(this=literal(one + other), expression=node.copy())
     where = exp.In(this=node.copy(), expressions=[literal(one), literal(other)])
     tree = exp.Update(
-        this=exp.to_table(table.name),
+        this=table_node(table.name),
         expressions=[exp.EQ(this=node, expression=moved)],
         where=exp.Where(this=where),
     )
@@ -346,7 +348,7 @@ def _delete_by_key(context: Context) -> Draft:
     table = context.rng.choice(_keyed(context))
     column = table.column(context.rng.choice(table.uniques).columns[0])
     tree = exp.Delete(
-        this=exp.to_table(table.name), where=exp.Where(this=key_condition(over(context, table), column))
+        this=table_node(table.name), where=exp.Where(this=key_condition(over(context, table), column))
     )
     return Draft(Kind.DELETE, tree, table)
 
@@ -368,21 +370,23 @@ def _reinsert(context: Context) -> list[Draft]:
     index = context.rng.choice(table.uniques)
     names = [column.name for column in table.columns]
     tests = [
-        exp.EQ(this=column_node(None, table.column(part)), expression=literal(insert.rows[0][names.index(part)]))
+        exp.EQ(
+            this=column_node(None, table.column(part)), expression=literal(insert.rows[0][names.index(part)])
+        )
         for part in index.columns
     ]
-    tree = exp.Delete(this=exp.to_table(table.name), where=exp.Where(this=exp.and_(*tests)))
+    tree = exp.Delete(this=table_node(table.name), where=exp.Where(this=exp.and_(*tests)))
     return [Draft(Kind.DELETE, tree, table), insert]
 
 
-@production("statement", "insert.ignore", weight=0.5, tag="keys", guard=lambda c: c.can(Can.INSERT_IGNORE))
+@production("statement", "insert.ignore", weight=0.5, tag="keys", needs=Can.INSERT_IGNORE)
 def _insert_ignore(context: Context) -> Draft:
     draft = insert_values(context, random_table(context))
     draft.tree.set("ignore", True)
     return draft
 
 
-@production("statement", "replace", weight=0.5, tag="keys", guard=lambda c: c.can(Can.REPLACE) and _has_keys(c))
+@production("statement", "replace", weight=0.5, tag="keys", needs=Can.REPLACE, guard=_has_keys)
 def _replace(context: Context) -> Draft:
     draft = insert_values(context, context.rng.choice(_keyed(context)))
     draft.tree.meta["replaces"] = True
@@ -390,7 +394,12 @@ def _replace(context: Context) -> Draft:
 
 
 @production(
-    "statement", "upsert", weight=0.8, tag="keys", guard=lambda c: c.can(Can.DUPLICATE_KEY_UPDATE) and _has_keys(c)
+    "statement",
+    "upsert",
+    weight=0.8,
+    tag="keys",
+    needs=Can.DUPLICATE_KEY_UPDATE,
+    guard=_has_keys,
 )
 def _upsert(context: Context) -> Draft:
     table = context.rng.choice(_keyed(context))
@@ -402,11 +411,13 @@ def _upsert(context: Context) -> Draft:
     else:
         value = assigned(within, column)
     sets = [exp.EQ(this=column_node(None, column), expression=value)]
-    draft.tree.set("conflict", exp.OnConflict(duplicate=True, action=exp.Var(this="UPDATE"), expressions=sets))
+    draft.tree.set(
+        "conflict", exp.OnConflict(duplicate=True, action=exp.Var(this="UPDATE"), expressions=sets)
+    )
     return draft
 
 
-@production("statement", "conflict", weight=0.8, tag="keys", guard=lambda c: c.can(Can.ON_CONFLICT) and _has_keys(c))
+@production("statement", "conflict", weight=0.8, tag="keys", needs=Can.ON_CONFLICT, guard=_has_keys)
 def _on_conflict(context: Context) -> Draft:
     table = context.rng.choice(_keyed(context))
     draft = insert_values(context, table)
@@ -416,7 +427,9 @@ def _on_conflict(context: Context) -> Draft:
         draft.tree.set("conflict", exp.OnConflict(action=exp.Var(this="DO NOTHING")))
         return draft
     column = context.rng.choice(free)
-    new = exp.Column(this=exp.Identifier(this=column.name, quoted=False), table=exp.Identifier(this="EXCLUDED"))
+    new = exp.Column(
+        this=exp.Identifier(this=column.name, quoted=False), table=exp.Identifier(this="EXCLUDED")
+    )
     value = new if context.chance(0.5) else literal(context.rng.choice(column.pool))
     conflict = exp.OnConflict(
         conflict_keys=[exp.column(part) for part in index.columns],

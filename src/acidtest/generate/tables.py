@@ -138,7 +138,9 @@ def fresh_value(rng: Random, type_: ColumnType) -> Value:
     """A value that no pool knows of, small enough for sums and products to stay in range."""
     match type_.family:
         case Family.INTEGER:
-            return max(type_.low, min(type_.high, rng.choice((0, 1, 2, 3, 5, 10, 100, -1, rng.randint(-20, 99)))))
+            return max(
+                type_.low, min(type_.high, rng.choice((0, 1, 2, 3, 5, 10, 100, -1, rng.randint(-20, 99))))
+            )
         case Family.DECIMAL:
             return Decimal(rng.choice((0, 100, 150, -250, rng.randint(-999, 9999)))).scaleb(-2)
         case Family.DOUBLE:
@@ -223,19 +225,19 @@ def _random_indexes(
     indexes = []
     if rng.random() < profile.primary_share:
         # the first column most of the time, as people do
-        parts = names[:1] if rng.random() < 0.8 else rng.sample(names, 1)
-        indexes.append(IndexDef("primary", _widened(rng, parts, names, profile), unique=True, primary=True))
+        first = names[0] if rng.random() < 0.8 else rng.choice(names)
+        indexes.append(IndexDef("primary", _widened(rng, first, names, profile), unique=True, primary=True))
     for unique, share in ((True, profile.unique_share), (False, profile.secondary_share)):
         if rng.random() < share:
-            parts = _widened(rng, rng.sample(names, 1), names, profile)
+            parts = _widened(rng, rng.choice(names), names, profile)
             if all(index.columns != parts for index in indexes):
                 indexes.append(IndexDef(f"i{len(indexes) + 1}_{table}", parts, unique))
     return [_perhaps_prefix(rng, index, columns, flavour) for index in indexes]
 
 
-def _widened(rng: Random, parts: list[str], names: list[str], profile: Profile) -> tuple[str, ...]:
-    others = [name for name in names if name not in parts]
-    return (*parts, rng.choice(others)) if others and rng.random() < profile.composite_share else tuple(parts)
+def _widened(rng: Random, first: str, names: Sequence[str], profile: Profile) -> tuple[str, ...]:
+    others = [name for name in names if name != first]
+    return (first, rng.choice(others)) if others and rng.random() < profile.composite_share else (first,)
 
 
 def _perhaps_prefix(rng: Random, index: IndexDef, columns: Sequence[ColumnDef], flavour: Flavour) -> IndexDef:
@@ -258,9 +260,7 @@ def _with_reference(
             if len(index.columns) == 1 and own:
                 column = replace(own[0], pool=parent.pool, default=None)
                 columns = tuple(column if one.name == column.name else one for one in table.columns)
-                return replace(
-                    table, columns=columns, references=(column.name, other.name, parent.name)
-                )
+                return replace(table, columns=columns, references=(column.name, other.name, parent.name))
     return table
 
 
@@ -273,7 +273,7 @@ def random_rows(rng: Random, tables: Sequence[TableDef], profile: Profile) -> di
     for table in tables:
         count = rng.choice((0, 1, 2, 3, 3, 4, 4, 5, 6, profile.rows_max))
         taken: set[tuple[object, ...]] = set()
-        found = []
+        found: list[Row] = []
         for _ in range(2 * count):
             row = tuple(draw(rng, column, profile) for column in table.written)
             if len(found) < count and _fits(table, row, taken) and _has_parent(table, row, tables, rows):
@@ -318,11 +318,18 @@ def setup_statements(
 ) -> list[str]:
     """Definitions first, then the rows, so that the executor can refill instead of rebuild."""
     definitions = [text for table in tables for text in table.definitions()]
-    return definitions + [renderer.text(_filling(table, own)) for table in tables if (own := rows[table.name])]
+    return definitions + [
+        renderer.text(_filling(table, own)) for table in tables if (own := rows[table.name])
+    ]
 
 
 def _filling(table: TableDef, rows: Sequence[Row]) -> exp.Expression:
     return insert_tree(table, table.written, [[literal(value) for value in row] for row in rows])
+
+
+def table_node(name: str) -> exp.Table:
+    """A table by its name (sqlglot's own helper would parse it)."""
+    return exp.Table(this=exp.Identifier(this=name, quoted=False))
 
 
 def insert_tree(
@@ -337,4 +344,4 @@ def insert_tree(
 def insert_into(table: TableDef, columns: Sequence[ColumnDef], source: exp.Expression) -> exp.Insert:
     """INSERT of a source of rows into these columns."""
     names = [exp.to_identifier(column.name) for column in columns]
-    return exp.Insert(this=exp.Schema(this=exp.to_table(table.name), expressions=names), expression=source)
+    return exp.Insert(this=exp.Schema(this=table_node(table.name), expressions=names), expression=source)

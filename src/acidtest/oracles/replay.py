@@ -6,6 +6,7 @@ order that really happened is judged, so any number of transactions will do.
 """
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
@@ -214,7 +215,29 @@ class Replay:
             if record.after is TransactionState.NONE:  # SQLite's COMMIT can fail and be tried again
                 self._abort(standing)
         else:
+            if standing.claim.on_conflict is OnConflict.AT_COMMIT:
+                self._require_conflict_error(standing, record, self._lost_at_commit(standing))
             self._end(standing, commit=True)
+
+    def _lost_at_commit(self, standing: Standing) -> str:
+        """Why an optimistic transaction must not commit: a row that it changed has been changed since."""
+        if standing.transaction is None or not standing.moments:
+            return ""
+        moment = max(standing.moments)
+        for table in self.chains.tables():
+            for row, versions in self.chains.rows(table):
+                own = [one for one in versions if one.writer == standing.transaction]
+                then = self._values_at(table, row, moment)
+                if not own or own[-1].values == then:  # what leaves a row as it was may not count as a write
+                    continue
+                for one in versions:
+                    later = self.chains.is_committed(one.writer) and not self.chains.committed_by(
+                        one.writer, moment
+                    )
+                    if later and one.values != then:
+                        who = self.owners.get(one.writer, "another transaction")
+                        return f"{who} changed a row of {table} after the snapshot and committed first"
+        return ""
 
     def _abort(self, standing: Standing) -> None:
         self._end(standing, commit=False)
@@ -285,10 +308,15 @@ class Replay:
             raise UndecidedError("a table that is not one of the case")
         if shape.verb is not Verb.READ:
             self._write(standing, record, shape)
-        elif shape.locking is Locking.NONE and (alone or standing.claim.plain_read_lock is Lock.NONE):
+        elif self._takes_no_locks(standing.claim, shape, alone):
             self._plain_read(standing, record, shape, alone)
         else:
             self._locking_read(standing, record, shape)
+
+    def _takes_no_locks(self, claim: Claim, shape: Shape, alone: bool) -> bool:
+        if shape.locking is not Locking.NONE:
+            return alone and not claim.alone_locks
+        return alone or claim.plain_read_lock is Lock.NONE
 
     def _plain_read(self, standing: Standing, record: Record, shape: Shape, alone: bool) -> None:
         moments = self._moments(standing, record, alone)
@@ -360,9 +388,9 @@ class Replay:
         """Whether a write of another session on one of the tables has begun and not ended."""
         for session, step in self._in_flight.items():
             other = shape_of(self.history.records[step].sql, self._dialect)
-            if session != record.session and other is not None and other.verb is not Verb.READ:
-                if other.target in shape.reads:
-                    return True
+            writes = other is not None and other.verb is not Verb.READ
+            if session != record.session and other is not None and writes and other.target in shape.reads:
+                return True
         return False
 
     def _moments(self, standing: Standing, record: Record, alone: bool) -> tuple[int, ...]:
@@ -387,7 +415,8 @@ class Replay:
         if not shape.plain and shape.tree.find(*_SUBQUERIES) is not None:
             self._require_one_view(standing, record, shape)
         if shape.patience is Patience.SKIP:
-            raise UndecidedError("SKIP LOCKED: which rows others have locked is not known for sure")
+            self._skipping_read(standing, record, shape)
+            return
         mode = Lock.EXCLUSIVE if shape.locking is Locking.UPDATE else standing.claim.share_lock
         work, conflict = self._work(standing, record, shape)
         if isinstance(record.outcome, Failed):
@@ -416,6 +445,34 @@ class Replay:
         self._compare_locking_read(standing, record, shape, views)
         self.saw(standing, record, shape, views, self._visible(standing, Sees.COMMITTED, 0))
         self._take_locks(standing, record, shape, [row for row in worked_on if row not in doubtful], mode)
+
+    def _skipping_read(self, standing: Standing, record: Record, shape: Shape) -> None:
+        """SKIP LOCKED may leave out any row, because servers lock more than is sure; what it gives must be
+        right, and nothing that others have surely locked."""
+        if not shape.plain or shape.target is None or standing.claim.write is not Sees.COMMITTED:
+            raise UndecidedError("SKIP LOCKED where it is not known for sure which rows are locked")
+        if not isinstance(record.outcome, Rows):
+            return
+        assert standing.transaction is not None
+        mode = Lock.EXCLUSIVE if shape.locking is Locking.UPDATE else standing.claim.share_lock
+        work, _ = self._work(standing, record, shape)
+        free = [
+            seen
+            for seen in work
+            if self.locks.conflict(standing.transaction, shape.target, seen.row, mode) is None
+            and not self._is_foreign(standing, self.chains.newest(shape.target, seen.row))
+        ]
+        answer = self._engine.answer(record.sql, shape, {shape.target: free})
+        if Counter(record.outcome.rows) - Counter(answer.rows):
+            raise ViolationError(
+                ViolationKind.WRONG_ROWS,
+                record.step,
+                f"some of {format_rows(answer.rows)}",
+                format_rows(record.outcome.rows),
+                "SKIP LOCKED gave a row that another transaction has locked, or that is not there",
+                expected_rows=free,
+                table=shape.target,
+            )
 
     def _require_one_view(self, standing: Standing, record: Record, shape: Shape) -> None:
         """A locking read locks and looks at the newest rows, its subqueries need not:
@@ -451,6 +508,12 @@ class Replay:
         reads = standing.claim.insert_select_reads or standing.claim.write
         visible = self._visible(standing, reads, self._snapshot(standing, record))
         views = self._views(shape.reads, visible)
+        if record.waited and not shape.plain:
+            now = self._views(shape.reads, self._visible(standing, Sees.COMMITTED, 0))
+            if now != views:
+                raise UndecidedError(
+                    "a write that waited, and whose subqueries may have read before or after"
+                )
         number = self._numbers.get(shape.target)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number)
         doubtful = self._doubtful(standing, record, shape, effect.worked_on)
@@ -465,6 +528,8 @@ class Replay:
         if isinstance(record.outcome, Failed):
             self._judge_conflict_error(standing, record, record.outcome, effect.errors, effect.may_fail)
             return
+        if effect.errors and standing.claim.on_conflict is OnConflict.AT_COMMIT:
+            raise UndecidedError("an optimistic write that breaks a constraint: that may show at COMMIT")
         self._require_conflict_error(standing, record, conflict)
         self._require_wait(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
         self._require_key_wait(standing, record, shape, effect)
@@ -557,6 +622,8 @@ class Replay:
 
     def _changed_since(self, standing: Standing, table: str, rows: set[int], moment: int) -> str:
         """Why rows that were found in the snapshot cannot be written any more."""
+        if standing.claim.on_conflict is OnConflict.AT_COMMIT:
+            return ""  # that shows at COMMIT
         for row in sorted(rows):
             newest = self.chains.newest(table, row)
             if newest.writer == standing.transaction or self.chains.committed_by(newest.writer, moment):
@@ -644,6 +711,8 @@ class Replay:
                         record, newest.writer, newest.step, f"row {self._text(shape, row)}"
                     )
                 suspects.append(newest)
+        if standing.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
+            suspects += self._pending(standing, shape.target, set(worked_on))
         if suspects and shape.plain:
             rows = [Seen(one.row, one.values) for one in suspects if one.values is not None]
             sure = set(self._engine.matching(record.sql, shape, rows))
@@ -652,6 +721,12 @@ class Replay:
                     raise self._missing_wait(
                         record, one.writer, one.step, f"row {self._text(shape, one.row)}"
                     )
+
+    def _pending(self, standing: Standing, table: str, known: set[int]) -> list[Version]:
+        """Rows that others have inserted or changed and not committed: a statement whose condition they come
+        under finds them in whatever index it uses, locked."""
+        newest = [versions[-1] for row, versions in self.chains.rows(table) if row not in known]
+        return [one for one in newest if not one.deleted and self._is_foreign(standing, one)]
 
     def _may_lock_index_only(self, standing: Standing, shape: Shape) -> bool:
         """Whether a secondary index has all columns that the statement names."""
@@ -864,27 +939,31 @@ DOUBTFUL_ROWS_MAX = 4
 
 
 def _in_order_of_effect(history: History) -> Iterator[Event]:
-    """Events as observed, but for a transaction that an error undid, be it to end a deadlock or because it
-    lost a conflict: it ended before the statement went on that waited for it, though both are heard of at the
-    same time."""
+    """Events as observed, but of those that are heard of at the same time the ends of transactions first.
+
+    COMMIT and ROLLBACK release others, then transactions that an error undid (to end a deadlock, or because
+    they lost a conflict): they ended before the statement went on that waited for them.
+    """
     batch: list[Event] = []
     for event in history.events:
         if event.kind is EventKind.LAUNCHED:
-            yield from sorted(batch, key=lambda one: not _is_victim(history, one))
+            yield from sorted(batch, key=lambda one: _rank(history, one))
             batch = []
             yield event
         else:
             batch.append(event)
-    yield from sorted(batch, key=lambda one: not _is_victim(history, one))
+    yield from sorted(batch, key=lambda one: _rank(history, one))
 
 
-def _is_victim(history: History, event: Event) -> bool:
-    outcome = history.records[event.step].outcome
-    return (
-        event.kind is EventKind.COMPLETED
-        and isinstance(outcome, Failed)
-        and outcome.undone in (Undone.TRANSACTION, Undone.CONNECTION)
-    )
+_ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)
+
+
+def _rank(history: History, event: Event) -> int:
+    record = history.records[event.step]
+    if event.kind is EventKind.COMPLETED and kind_of(record.sql) in _ENDS:
+        return 0
+    undone = isinstance(record.outcome, Failed) and record.outcome.undone
+    return 1 if event.kind is EventKind.COMPLETED and undone in (Undone.TRANSACTION, Undone.CONNECTION) else 2
 
 
 def _without_some(work: Sequence[Seen], doubtful: frozenset[int]) -> list[list[Seen]]:

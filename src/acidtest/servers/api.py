@@ -13,7 +13,7 @@ from acidtest.servers.base import (
 from acidtest.servers.cache import locked
 from acidtest.servers.flavours import FLAVOURS
 from acidtest.servers.running import RunningServer
-from acidtest.servers.sources import SOURCES, go, machine
+from acidtest.servers.sources import OPEN_SOURCES, SOURCES, machine
 from acidtest.servers.specs import Spec, nearest_first, version_key
 from acidtest.servers.specs import parse_spec as parse_any_spec
 
@@ -140,12 +140,13 @@ def start(wish: str, *, port: int | None = None, detached: bool = False) -> Runn
 def _choose(spec: Spec) -> Release:
     """The newest release that may satisfy the wish, or a sentence that lists what there is."""
     candidates = [one for one in available() if spec.may_accept(one.dbms, one.version)]
-    if not candidates and (commit := go.release_of(spec.dbms, spec.version)):
-        return commit
+    unlisted = (source.named(spec.dbms, spec.version) for source in OPEN_SOURCES if spec.version)
+    if not candidates:
+        candidates = [release for release in unlisted if release is not None]
     if not candidates:
         raise UsageError(f"{spec} cannot be had; {_choice(spec)}")
     chosen = candidates[0]
-    if spec.accepts(chosen.dbms, chosen.version):
+    if chosen.version == spec.version or spec.accepts(chosen.dbms, chosen.version):
         return chosen
     # an exact wish from a series: the source has to find it
     return Release(chosen.dbms, spec.version, chosen.source, chosen.package, chosen.origin, chosen.size_bytes)

@@ -175,6 +175,13 @@ class Source(Protocol):
         """Download, verify and unpack a release into an empty folder, or raise `InstallFailedError`."""
 
 
+class OpenSource(Source, Protocol):
+    """A source that has more releases than it can list."""
+
+    def named(self, dbms: str, version: str) -> Release | None:
+        """The release of that name, if there may be one; whether there is shows when it is fetched."""
+
+
 class Flavour(Protocol):
     """How the server of one DBMS is initialised, started and spoken to."""
 

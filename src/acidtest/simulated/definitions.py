@@ -118,6 +118,8 @@ def _constrained(column: Column, what: exp.Expression) -> Column:
         return replace(column, default=what.this.sql(dialect="mysql"))
     if isinstance(what, exp.CollateColumnConstraint):
         return replace(column, collation=what.this.name)
+    if isinstance(what, exp.CharacterSetColumnConstraint) and what.this.name.lower() == "utf8mb4":
+        return column  # the only one there is
     raise unsupported(f"the column option {what.sql(dialect='mysql')}")
 
 

@@ -189,6 +189,7 @@ class _Insert:
         self._ignores = bool(tree.args.get("ignore"))
         self._replaces = shape.replaces
         self._conflict: Any = tree.args.get("conflict")
+        self._arbiters = _named_indexes(self._conflict, table, dialect)
         self._mysql = dialect.name in _COUNTS_CHANGES
         named = tree.this.expressions if isinstance(tree.this, exp.Schema) else None
         self._columns = (
@@ -221,6 +222,11 @@ class _Insert:
 
     def _place(self, row: Row, run: _Run, effect: "_InsertRun") -> None:
         twins = effect.twins(row)
+        if twins and self._arbiters:
+            # ON CONFLICT (columns) speaks of one index; a key that exists in another is an error as ever.
+            twins = effect.twins(row, self._arbiters)
+            if not twins:
+                raise EvaluationError(ErrorKind.DUPLICATE_KEY)
         if not twins:
             effect.add(row)
         elif self._ignores or self._does_nothing():
@@ -343,9 +349,12 @@ class _InsertRun:
         if next_number is not None:
             self.numbered = max(self.numbered, given - next_number + 1)
 
-    def twins(self, row: Row) -> list[RowId]:
+    def twins(self, row: Row, names: frozenset[str] = frozenset()) -> list[RowId]:
+        """Living rows that have a key of the row, in these indexes or in all."""
         found: dict[RowId, None] = {}
         for index in self.unique:
+            if names and index.name not in names:
+                continue
             key = index.key(row)
             if key is not None:
                 found |= {one: None for one, values in self.live.items() if index.key(values) == key}
@@ -482,6 +491,22 @@ def _unique_index(index: Index, table: Table, dialect: Dialect) -> UniqueIndex:
         return tuple(to_key(value) for (_, to_key), value in zip(parts, values, strict=True))
 
     return UniqueIndex(index.name, key)
+
+
+def _named_indexes(conflict: exp.Expression | None, table: Table, dialect: Dialect) -> frozenset[str]:
+    """The unique indexes on just the columns that ON CONFLICT names; none if it names none."""
+    keys = conflict.args.get("conflict_keys") if conflict is not None else None
+    if not keys:
+        return frozenset()
+    wanted = {dialect.fold_name(identifier) for key in keys if (identifier := key.find(exp.Identifier))}
+    found = frozenset(
+        index.name
+        for index in table.indexes
+        if index.unique and {dialect.column_key(name) for name in index.columns} == wanted
+    )
+    if not found:
+        raise Unknown("the index that ON CONFLICT speaks of")
+    return found
 
 
 def _position(table: Table, dialect: Dialect, identifier: exp.Identifier) -> int:

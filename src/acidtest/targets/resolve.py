@@ -92,6 +92,15 @@ def check_spec(spec: str) -> tuple[str, SplitResult | None]:
     return name, None
 
 
+def expand_spec(spec: str) -> list[str]:
+    """The targets that a specification means: all installed ones for `NAME@*` and ranges, else itself."""
+    name, address = check_spec(spec)
+    plain, mark, options = spec.partition("?")
+    if address is not None or DBMSS[name].port is None or not servers.parse_spec(plain).means_several:
+        return [spec]
+    return [f"{one.spec}{mark}{options}" for one in servers.installed_for(plain)]
+
+
 def _variant(name: str, spec: str) -> Dbms:
     """The DBMS as the options behind the `?` want it; refuses options that it does not have."""
     dbms = DBMSS[name]

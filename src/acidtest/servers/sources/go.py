@@ -68,6 +68,12 @@ class Go:
             for build in BUILDS
         ]
 
+    def named(self, dbms: str, version: str) -> Release | None:
+        """The release that a commit or a pseudo-version names; whether it exists, the proxy will say."""
+        if dbms != "tidb" or commit_of(version) is None:
+            return None
+        return Release(dbms, version, self.name, f"{MODULE}@{version}")
+
     def refresh(self, progress: Progress) -> None:
         """Nothing to ask: the proxy cannot list pseudo-versions, so the releases are known here."""
 
@@ -83,13 +89,6 @@ class Go:
         finally:
             remove_tree(workshop)
         return Unpacked()
-
-
-def release_of(dbms: str, version: str) -> Release | None:
-    """The release that a commit or a pseudo-version names; whether it exists, the proxy will say."""
-    if dbms != "tidb" or commit_of(version) is None:
-        return None
-    return Release(dbms, version, Go.name, f"{MODULE}@{version}")
 
 
 def _build(build: Build | None, release: Release, folder: Path, binary: Path, progress: Progress) -> None:

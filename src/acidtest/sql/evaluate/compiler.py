@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sqlglot import exp
 
 from acidtest.model import Schema
-from acidtest.sql.evaluate.code import Code, Fn
+from acidtest.sql.evaluate.code import Code, Fn, unsure
 from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.scope import Scope
@@ -100,7 +101,12 @@ class Compiler:
         except EvaluationError as error:
             if self.dialect.folds_constants and self.folds:
                 self.doomed.append(error)
-            return code
+            # In a strict write it depends on when the constant is computed whether the error is raised.
+            return (
+                replace(code, fn=unsure(code.fn))
+                if self.writes and not self.dialect.folds_constants
+                else code
+            )
         except Unknown:
             return code
         return constant_code(code.type, value)

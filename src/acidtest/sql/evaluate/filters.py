@@ -34,8 +34,8 @@ def compile_condition(compiler: Compiler, node: exp.Expression, *, simple: bool)
         return Filter(test, fails=False)
     if not simple:
         return Filter(unsure(test), fails=True)
-    if compiler.dialect.folds_constants and node.find(exp.Null):
-        # A NULL that makes the whole condition NULL is found before any row is read.
+    if compiler.dialect.folds_constants and node.find(exp.Null, exp.In, exp.Between):
+        # Conditions that are conjunctions themselves stop at the first part that is FALSE or NULL.
         return Filter(unsure(test), fails=True)
     nodes = [cast(exp.Expression, part) for part in node.flatten()] if isinstance(node, exp.And) else []
     parts = [compiler.condition(part) for part in nodes] or [test]

@@ -6,7 +6,7 @@ from typing import Any
 
 from sqlglot import exp
 
-from acidtest.sql.evaluate.code import Code, Fn, JoinedRow
+from acidtest.sql.evaluate.code import Code, Fn, JoinedRow, unsure
 from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Dialect, Handler
@@ -61,7 +61,14 @@ def _conjoined(compiler: Compiler, left: Code, first: Fn, right: Code) -> Code:
         for code in (left, right):
             if _is_constantly(compiler, code, False):
                 return code
-    return compiler.dialect.logical(both(first, second), left, right)
+    return compiler.dialect.logical(_surely(compiler, both(first, second), left, right), left, right)
+
+
+def _surely(compiler: Compiler, test: Fn, left: Code, right: Code) -> Fn:
+    """A constant may decide AND and OR before an operand that fails is looked at."""
+    constant = left.constant or right.constant
+    hidden = constant and (left.fails or right.fails) and not compiler.dialect.folds_constants
+    return unsure(test) if hidden else test
 
 
 def disjunction(compiler: Compiler, node: exp.Or) -> Code:
@@ -75,7 +82,7 @@ def disjunction(compiler: Compiler, node: exp.Or) -> Code:
         for code in (left, right):
             if _is_constantly(compiler, code, True):
                 return code
-    return compiler.dialect.logical(either(first, second), left, right)
+    return compiler.dialect.logical(_surely(compiler, either(first, second), left, right), left, right)
 
 
 def _is_constantly(compiler: Compiler, code: Code, value: bool) -> bool:
@@ -251,10 +258,18 @@ def membership(compiler: Compiler, node: exp.In) -> Code:
         value, items = compiler.compile(node.this), compiler.all(node.expressions)
         pairs = compiler.dialect.list_pairs(compiler, value, items)
         tests = [compiler.equal(operand, item) for operand, item in pairs]
+    if compiler.dialect.folds_constants:
+        for test in tests:
+            if _is_constantly(compiler, test, True):
+                return test
     fn = compiler.truth(tests[0])
     for test in tests[1:]:
         fn = either(fn, compiler.truth(test))
     return compiler.dialect.logical(fn, *tests)
+
+
+NO_ELSE = constant_code(NULL, None)
+"""The branch of a CASE without ELSE; unlike an explicit NULL it has no say in the type."""
 
 
 def case(compiler: Compiler, node: exp.Case) -> Code:
@@ -276,7 +291,7 @@ def case(compiler: Compiler, node: exp.Case) -> Code:
         settled = settled or _is_constantly(compiler, test, True)
     default = node.args.get("default")
     with compiler.dead_code(settled):
-        branches.append(compiler.compile(default) if default is not None else constant_code(NULL, None))
+        branches.append(compiler.compile(default) if default is not None else NO_ELSE)
     return choose(compiler, conditions, branches)
 
 

@@ -182,7 +182,7 @@ def integer_division(compiler: Compiler, node: exp.IntDiv) -> Code:
     """DIV: the quotient cut to an integer."""
     left, right, families = _operands(compiler, node)
     if Family.NULL in (left.type.family, right.type.family):
-        return constant_code(INTEGER, None)
+        return constant_code(INTEGER.but(unsigned=left.type.unsigned or right.type.unsigned), None)
     if families & _INEXACT:
         raise Unknown("DIV of inexact numbers")
     plain = [code for code in (left, right) if code.type.family is not Family.DECIMAL or code.column]

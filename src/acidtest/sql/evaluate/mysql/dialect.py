@@ -128,6 +128,8 @@ class MySQL(QuirkyDialect):
     def sought(self, left: Code, right: Code) -> Code:
         # A subquery's rows are looked up by a key of their own type; a value that does not fit finds nothing,
         # not even the NULLs that would make NOT IN unknown.
+        if self.quirks.seeks_by_key and left.type.is_text and left.type.collation != right.type.collation:
+            raise Unknown("IN a subquery of another collation")
         if not self.quirks.seeks_by_key or not left.type.is_numeric:
             return left
         return left.then(left.type, outputs.fitting(right.type))
@@ -182,7 +184,8 @@ class MySQL(QuirkyDialect):
         if type_.family not in (Family.DECIMAL, Family.DOUBLE):
             return type_, unified
         same = len({code.type for code in branches if code.type.family is not Family.NULL}) == 1
-        return type_.but(ragged=not same), unified
+        ragged = not same or any(code.type.ragged for code in branches)
+        return type_.but(ragged=ragged), unified
 
     def nullness(self, code: Code) -> Fn:
         # Whether an operand is NULL may be found out without computing it.

@@ -50,8 +50,10 @@ def _converter(compiler: Compiler, target: SqlType, source: Code) -> Convert | C
         stored = source.then(target, to_double)
         return stored if output is None else stored.then(target, output)
     if target.family is Family.TEXT:
-        if source.type.loose and source.type.family is Family.DECIMAL:
-            raise Unknown("storing a quotient as text")
+        if source.type.family is Family.DECIMAL and not (source.column or source.literal):
+            raise Unknown("storing a computed DECIMAL as text")
+        if source.type.family is Family.DOUBLE and source.type.scale is not None:
+            raise Unknown("storing a DOUBLE with a fixed number of decimals as text")
         inexact = source.type.family is Family.DOUBLE
         return as_text(compiler, source).then(target, _fitter(target, inexact=inexact))
     if target.family is Family.DATE:

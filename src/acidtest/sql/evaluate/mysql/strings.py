@@ -242,8 +242,8 @@ def first_byte(compiler: Compiler, node: exp.Ascii) -> Code:
 def collate(compiler: Compiler, node: exp.Collate) -> Code:
     """COLLATE: the strongest word on how to compare."""
     operand = compiler.compile(node.this)
-    if quirks_of(compiler).is_old and not operand.type.is_text:
-        raise Unknown("COLLATE of anything but texts before MySQL 8")
+    if not operand.type.is_text:
+        raise Unknown("COLLATE of anything but texts")
     code = as_text(compiler, operand)
     if operand.type.family is Family.NULL or (code.constant and not code.fails and code.fn(()) is None):
         raise Unknown("COLLATE of NULL")

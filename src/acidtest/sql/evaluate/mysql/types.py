@@ -12,6 +12,7 @@ from acidtest.sql.evaluate.code import Code
 from acidtest.sql.evaluate.collations import Collation, mysql_collation
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.logic import NO_ELSE
 from acidtest.sql.evaluate.mysql import values
 from acidtest.sql.evaluate.mysql.quirks import quirks_of
 from acidtest.sql.evaluate.types import (
@@ -202,7 +203,7 @@ def common_collation(codes: Sequence[Code]) -> tuple[Collation, Strength]:
 def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:
     """The type of CASE, IF, COALESCE and UNION over these codes, and the codes in it."""
     known = [code.type for code in codes if code.type.family is not Family.NULL]
-    if any(code.type.family is Family.NULL and not code.constant for code in codes):
+    if any(code.type.family is Family.NULL and not code.literal and code is not NO_ELSE for code in codes):
         raise Unknown("the type of an expression that is always NULL")
     if not known:
         return NULL, list(codes)

@@ -1,0 +1,140 @@
+"""`acidtest selftest`: do the oracles notice what they should?"""
+
+import json
+import sys
+from collections.abc import Sequence
+
+import click
+from rich.console import Console
+from rich.progress import Progress
+from rich.table import Table
+
+from acidtest.cli.options import complete_target, oracle_option
+from acidtest.oracles.registry import check_names
+from acidtest.selftest import CLEAN, Downgrade, Kill, downgrades, kill_table
+from acidtest.targets.resolve import check_spec, open_target
+
+FORMAT = "acidtest-selftest/1"
+
+
+@click.command()
+@oracle_option
+@click.option(
+    "-t",
+    "--target",
+    metavar="TARGET",
+    shell_complete=complete_target,
+    help="Instead: run on this real DBMS at a weaker level than is claimed, and count what is noticed.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random cases.")
+@click.option(
+    "--cases",
+    "random_cases",
+    type=click.IntRange(min=0),
+    default=20,
+    show_default=True,
+    help="Random cases per fault and level, besides the fault's own.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the table as JSON (docs/json.md) instead.")
+def selftest(
+    oracles: tuple[str, ...], target: str | None, seed: int, random_cases: int, as_json: bool
+) -> int:
+    """Prove the oracles: plant faults in the simulated target and print who notices which.
+
+    Every row is a fault; a cell counts the runs in which the oracle found a violation. The last row has no
+    fault and must be empty. Exit code 1 if a fault survives all oracles, or if there is a false alarm.
+
+    \b
+    acidtest selftest                              the kill table
+    acidtest selftest --target mariadb@10.11       claim a level, run a weaker one
+    """
+    names = [name for name in check_names(oracles) if name != "crash"]  # nothing crashes here
+    if target is not None:
+        return _downgrade(target, names, seed, random_cases, as_json)
+    with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress:
+        task = progress.add_task("faults", total=None)
+        kills = kill_table(
+            names, seed, random_cases, lambda done, total: progress.update(task, completed=done, total=total)
+        )
+    faults, clean = kills[:-1], kills[-1]
+    survivors = [kill.fault for kill in faults if not kill.killed_by]
+    if as_json:
+        _print_json(faults, clean, survivors)
+    else:
+        _print_kills(kills, survivors, names)
+    return 1 if survivors or clean.killed_by else 0
+
+
+def _print_json(faults: Sequence[Kill], clean: Kill, survivors: Sequence[str]) -> None:
+    document = {
+        "format": FORMAT,
+        "faults": [
+            {
+                "fault": kill.fault,
+                "sentence": kill.sentence,
+                "runs": kill.runs,
+                "noticed": kill.noticed,
+                "killed_by": kill.killed_by,
+            }
+            for kill in faults
+        ],
+        "survivors": list(survivors),
+        "clean_runs": clean.runs,
+        "false_alarms": clean.noticed,
+    }
+    click.echo(json.dumps(document, indent=2))
+
+
+def _print_kills(kills: Sequence[Kill], survivors: Sequence[str], names: Sequence[str]) -> None:
+    table = Table("fault", "runs")
+    for name in names:
+        table.add_column(name, justify="right")
+    for kill in kills:
+        if kill.fault == CLEAN:
+            table.add_section()
+        cells = [str(kill.noticed[name]) if kill.noticed[name] else "·" for name in names]
+        table.add_row(kill.fault, str(kill.runs), *cells)
+    console = Console()
+    console.print(table)
+    faults = [kill for kill in kills if kill.fault != CLEAN]
+    twice = sum(len(kill.killed_by) >= 2 for kill in faults)
+    console.print(
+        f"{len(faults) - len(survivors)} of {len(faults)} faults killed, {twice} by two oracles or more"
+        + (f"; survivors: {', '.join(survivors)}" if survivors else "")
+    )
+
+
+def _downgrade(spec: str, names: Sequence[str], seed: int, random_cases: int, as_json: bool) -> int:
+    check_spec(spec)
+    with (
+        open_target(spec) as target,
+        Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress,
+    ):
+        task = progress.add_task(f"downgrades on {target.label}", total=None)
+        pairs = downgrades(
+            target,
+            names,
+            seed,
+            random_cases,
+            lambda done, total: progress.update(task, completed=done, total=total),
+        )
+    if as_json:
+        rows = [
+            {"claimed": one.claimed, "ran": one.ran, "cases": one.cases, "noticed": one.noticed}
+            for one in pairs
+        ]
+        click.echo(json.dumps({"format": FORMAT, "target": spec, "downgrades": rows}, indent=2))
+    else:
+        Console().print(_downgrade_table(pairs, names))
+    return 0 if all(any(pair.noticed.values()) for pair in pairs) else 1
+
+
+def _downgrade_table(pairs: Sequence[Downgrade], names: Sequence[str]) -> Table:
+    table = Table("claimed", "ran at", "cases")
+    for name in names:
+        table.add_column(f"{name} noticed", justify="right")
+    for pair in pairs:
+        table.add_row(
+            pair.claimed.short, pair.ran.short, str(pair.cases), *(str(pair.noticed[name]) for name in names)
+        )
+    return table
