@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 
 import pytest
 
@@ -47,8 +48,13 @@ def _need_server(spec: str) -> None:
 
 @pytest.fixture
 def profile(target: Target) -> Profile:
-    """How this DBMS differs."""
-    return PROFILES[target.dbms]
+    """How this DBMS differs, in this version."""
+    own = PROFILES[target.dbms]
+    return replace(
+        own,
+        names_blockers=own.names_blockers and own.has("names_blockers", target),
+        read_only_begin=own.read_only_begin if own.has("read_only_begin", target) else None,
+    )
 
 
 @pytest.fixture

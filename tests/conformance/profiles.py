@@ -158,7 +158,13 @@ MYSQL = Profile(
     samples=_MYSQL_SAMPLES,
     provocations=(*EVERYWHERE, *STRICT),
     level_with_dirty_reads=Level.READ_UNCOMMITTED,
-    since={"check": (8, 0, 16), "nowait": (8, 0, 1), "strict": (5, 7)},
+    since={
+        "check": (8, 0, 16),
+        "nowait": (8, 0, 1),
+        "strict": (5, 7),
+        "read_only_begin": (5, 6, 5),
+        "names_blockers": (5, 6, 16),
+    },
 )
 MARIADB = replace(
     MYSQL,

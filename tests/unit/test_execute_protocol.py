@@ -179,6 +179,30 @@ def test_a_visible_cycle_is_not_quiescence() -> None:
     assert EventKind.ABORTED in {event.kind for event in history.events}
 
 
+def test_a_circle_that_the_dbms_does_not_see_yet_is_left_to_the_session_that_can_end_it() -> None:
+    """tx1 and tx2 wait for each other, but tx1 also for tx3, which is free: the schedule must go on."""
+    waiting: dict[str, ScriptedSession] = {}
+
+    def launch(session: ScriptedSession, sql: str) -> None:
+        if sql.startswith("WAIT"):
+            waiting[sql] = session
+        else:
+            session.answer(ok())
+            if sql == "COMMIT":
+                for name in ("WAIT1", "WAIT2"):
+                    waiting.pop(name).answer(ok(1))
+
+    def question() -> Waits:
+        one, two, three = target.sessions
+        blockers = {"WAIT1": frozenset({two, three}), "WAIT2": frozenset({one})}
+        return {session: blockers[name] for name, session in waiting.items()}
+
+    target = ScriptedTarget(launch, question)
+    history = run(target, case_of("tx1 WAIT1", "tx2 WAIT2", "tx3 SELECT", "tx3 COMMIT"))
+    assert history.observed_order[:2] == (2, 3)
+    assert history.records[0].resumed_by == 3
+
+
 def test_an_answer_from_before_the_last_change_is_not_believed() -> None:
     """tx2 waits; a stale answer that still names it must not end the step after tx1's COMMIT."""
     locks = Locks()

@@ -9,6 +9,7 @@ import pytest
 from acidtest.casefile import parse_case, print_case
 from acidtest.errors import UsageError
 from acidtest.generate import (
+    GRAMMAR,
     PROFILES,
     RICH,
     SIMPLE,
@@ -117,3 +118,8 @@ def test_unknown_names_are_refused() -> None:
         flavour_of("oracle")
     with pytest.raises(UsageError, match="level"):
         generate_case(random.Random(1), SIMPLE, "mysql", ())
+
+
+def test_profiles_correct_weights_of_productions_that_exist() -> None:
+    names = {one.name for options in GRAMMAR.values() for one in options}
+    assert all(set(profile.weights) <= names for profile in PROFILES.values())

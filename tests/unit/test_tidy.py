@@ -24,8 +24,8 @@ ALLOWED: dict[str, set[str]] = {
     "generate": {"sql"},
     "oracles": {"casefile", "claims", "execute", "mvcc", "sql", "targets"},
     "report": {"casefile", "sql"},
-    "corpus": {"casefile", "execute"},
-    "bench": {"casefile", "execute", "sql", "targets"},
+    "corpus": {"casefile", "execute", "oracles", "targets"},
+    "bench": {"casefile", "execute", "oracles", "sql", "targets"},
 }
 
 DRIVERS = {"pymysql", "psycopg", "duckdb", "sqlite3"}

@@ -54,12 +54,12 @@ def _measure(target: Target, kind: str, case: Case, cases: int) -> ExecuteResult
     with Executor(target, new_log=_Stopwatch) as executor:
         history = executor.run(case)
         asked = _Asked.so_far(executor)
-        bare = _Bare(target, history)
+        bare = Bare(target, history)
         try:
             while done < cases:
                 turn = min(CASES_PER_TURN, cases - done)
-                executor_s += _time(lambda: executor.run(case), turn)
-                bare_s += _time(bare.run, turn)
+                executor_s += time_of(lambda: executor.run(case), turn)
+                bare_s += time_of(bare.run, turn)
                 done += turn
         finally:
             bare.close()
@@ -78,7 +78,8 @@ def _measure(target: Target, kind: str, case: Case, cases: int) -> ExecuteResult
     )
 
 
-def _time(work: Callable[[], object], times: int) -> float:
+def time_of(work: Callable[[], object], times: int) -> float:
+    """Seconds that doing it so many times takes."""
     start = perf_counter()
     for _ in range(times):
         work()
@@ -115,7 +116,7 @@ class _Stopwatch(Log):
             self.noticed_s.append(perf_counter() - self._launched_s)
 
 
-class _Bare:
+class Bare:
     """Replays the launches and completions of a history on sessions of its own, and watches nothing."""
 
     def __init__(self, target: Target, history: History) -> None:
@@ -129,6 +130,7 @@ class _Bare:
         self._tables = [table.name for table in history.schema.tables]
 
     def run(self) -> None:
+        """The case once more."""
         self._target.refill(self._tables, self._rows)
         steps = self._history.case.steps
         for event in self._history.events:
@@ -139,6 +141,7 @@ class _Bare:
         self._target.state(self._tables)
 
     def close(self) -> None:
+        """Drop the sessions."""
         for session in self._sessions.values():
             session.close()
 

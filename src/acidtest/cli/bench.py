@@ -1,14 +1,19 @@
 """`acidtest bench`: how fast, as ratios to the bare driver measured in the same run."""
 
 import json
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from typing import Any
 
 import click
 from rich.console import Console
 from rich.table import Table
 
 from acidtest.bench.execute import ExecuteResult, bench_execute
-from acidtest.cli.options import complete_target
+from acidtest.bench.judge import JudgeResult, bench_judge
+from acidtest.cli.options import Decorator, complete_target, oracle_option
+from acidtest.oracles.registry import check_names
+from acidtest.targets import Target
 from acidtest.targets.resolve import available_specs, check_spec, open_target
 
 FORMAT = "acidtest-bench/1"
@@ -19,20 +24,30 @@ def bench() -> None:
     """Measure acidtest itself. Ratios mean something on any machine; absolute times only on yours."""
 
 
+def _options(command: Callable[..., None]) -> Callable[..., None]:
+    """Which targets, how many cases, and in what form."""
+    options: list[Decorator] = [
+        click.option(
+            "-t",
+            "--target",
+            "targets",
+            metavar="TARGET",
+            multiple=True,
+            shell_complete=complete_target,
+            help="Measure on this target (may be repeated). Default: every target that needs no installing.",
+        ),
+        click.option(
+            "--cases", type=click.IntRange(min=1), default=1000, show_default=True, help="Cases of each kind."
+        ),
+        click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON (docs/json.md)."),
+    ]
+    for option in reversed(options):
+        command = option(command)
+    return command
+
+
 @bench.command()
-@click.option(
-    "-t",
-    "--target",
-    "targets",
-    metavar="TARGET",
-    multiple=True,
-    shell_complete=complete_target,
-    help="Measure on this target (may be repeated). Default: every target that needs no installing.",
-)
-@click.option(
-    "--cases", type=click.IntRange(min=1), default=1000, show_default=True, help="Cases of each kind."
-)
-@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON (docs/json.md).")
+@_options
 def execute(targets: tuple[str, ...], cases: int, as_json: bool) -> None:
     """Compare the executor with the bare driver on the same cases.
 
@@ -41,35 +56,59 @@ def execute(targets: tuple[str, ...], cases: int, as_json: bool) -> None:
     watching        share of the executor's time with a question about locks under way
     noticed         median time from launching a statement to the server's word that it waits
     """
-    specs = targets or tuple(available_specs())
+    results = [
+        result for target, say in _each(targets, as_json) for result in bench_execute(target, cases, say)
+    ]
+    _show(results, as_json, _execute_table)
+
+
+@bench.command()
+@oracle_option
+@_options
+def judge(oracles: tuple[str, ...], targets: tuple[str, ...], cases: int, as_json: bool) -> None:
+    """Measure running and judging together, for each oracle, against the bare driver.
+
+    \b
+    ratio           wall time of run and verdict / bare driver without a verdict
+    judging         share of that time that the oracle takes
+    """
+    names = check_names(oracles)
+    results = [
+        result for target, say in _each(targets, as_json) for result in bench_judge(target, names, cases, say)
+    ]
+    _show(results, as_json, _judge_table)
+
+
+def _each(targets: Sequence[str], quiet: bool) -> Iterator[tuple[Target, Callable[[str], object]]]:
+    """Open one target after the other; say on standard error what is being measured."""
+    specs = targets or available_specs()
     for spec in specs:
         check_spec(spec)
-    results: list[ExecuteResult] = []
-    progress = Console(stderr=True)
+    console = Console(stderr=True, quiet=quiet)
     for spec in specs:
         with open_target(spec) as target:
-            say = (
-                (lambda kind, label=target.label: progress.print(f"{label}: {kind} ..."))
-                if not as_json
-                else _mute
-            )
-            results += bench_execute(target, cases, say)
+            yield target, lambda step, label=target.label: console.print(f"{label}: {step} ...")  # type: ignore[misc]
+
+
+def _show(results: Sequence[Any], as_json: bool, table: Callable[[Sequence[Any]], Table]) -> None:
     if as_json:
-        click.echo(
-            json.dumps({"format": FORMAT, "results": [asdict(result) for result in results]}, indent=2)
-        )
+        click.echo(json.dumps({"format": FORMAT, "results": [asdict(one) for one in results]}, indent=2))
     else:
-        Console().print(_table(results))
+        Console().print(table(results))
 
 
-def _mute(_kind: str) -> None:
-    pass
-
-
-def _table(results: list[ExecuteResult]) -> Table:
-    table = Table("target", "version", "kind")
-    for name in ("cases/min", "bare/min", "ratio", "watching", "questions/case", "noticed ms"):
+def _table(words: Sequence[str], numbers: Sequence[str]) -> Table:
+    table = Table(*words)
+    for name in numbers:
         table.add_column(name, justify="right")
+    return table
+
+
+def _execute_table(results: Sequence[ExecuteResult]) -> Table:
+    table = _table(
+        ("target", "version", "kind"),
+        ("cases/min", "bare/min", "ratio", "watching", "questions/case", "noticed ms"),
+    )
     for result in results:
         table.add_row(
             result.target,
@@ -81,5 +120,23 @@ def _table(results: list[ExecuteResult]) -> Table:
             f"{result.watching_share:.0%}",
             f"{result.questions_per_case:.1f}",
             "" if result.blocked_noticed_ms is None else f"{result.blocked_noticed_ms:.2f}",
+        )
+    return table
+
+
+def _judge_table(results: Sequence[JudgeResult]) -> Table:
+    table = _table(
+        ("target", "version", "oracle", "kind"), ("judged/min", "ratio to bare", "judging", "undecided")
+    )
+    for result in results:
+        table.add_row(
+            result.target,
+            result.version,
+            result.oracle,
+            result.kind,
+            f"{result.cases_per_minute:,.0f}",
+            f"{result.ratio:.2f}",
+            f"{result.judging_share:.0%}",
+            str(result.undecided),
         )
     return table

@@ -9,6 +9,7 @@ from acidtest.corpus.documented import Documented, documented
 from acidtest.corpus.levels import Observed, classify
 from acidtest.execute import Executor
 from acidtest.model import Case, Level
+from acidtest.oracles.phenomena import phenomena
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,8 @@ class Cell:
     documented: Documented | None
     expected_to_occur: bool | None
     died: bool
+    phenomena: tuple[str, ...] = ()
+    """What occurred in the run, by its names in the literature."""
 
     @property
     def surprising(self) -> bool:
@@ -50,6 +53,11 @@ class LevelTable:
             elif cell.observed is Observed.UNKNOWN:
                 yield f"{anomaly} at {level.value}: the run went wrong; `acidtest run {anomaly}` shows how"
 
+    def occurred(self, level: Level) -> tuple[str, ...]:
+        """All phenomena that were seen at a level, in the order in which they came."""
+        names = [name for (_, at), cell in self.cells.items() if at is level for name in cell.phenomena]
+        return tuple(dict.fromkeys(names))
+
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data; see docs/json.md."""
         return {
@@ -65,6 +73,7 @@ class LevelTable:
                             "observed": self.cells[case.id, level].observed.value,
                             "documented_to_occur": self.cells[case.id, level].expected_to_occur,
                             "surprising": self.cells[case.id, level].surprising,
+                            "phenomena": list(self.cells[case.id, level].phenomena),
                         }
                         for level in self.levels
                     },
@@ -87,6 +96,8 @@ def observe_levels(
             history = executor.run(case.at_level(level), fresh=True)
             said = documented(target.dbms, target.version, level)
             expected = None if said is None else case.id in said.occurs
-            cells[case.id, level] = Cell(classify(history), said, expected, history.server_died)
+            cells[case.id, level] = Cell(
+                classify(history), said, expected, history.server_died, phenomena(history)
+            )
             on_progress(len(cells), len(cases) * len(levels))
     return LevelTable(target.label, target.version, cases, tuple(levels), cells)

@@ -43,6 +43,11 @@ CONFIRMATIONS = 3
 """Where the server does not name blockers a cycle cannot be seen: several waiters must be seen so often."""
 
 
+OPEN_CIRCLES = 30
+"""InnoDB follows one blocker of each waiter, so it finds a circle only when that one has ended: while a member
+of the circle also waits for a session that is free to act, the circle may stay. Seen so often, it does."""
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """Guards against a server that hangs. They decide no outcome but `Overran` and `Blocked`."""
@@ -97,7 +102,7 @@ class Run:
         self._done: dict[str, int] = {}  # session name -> its last completed step; latest session last
         self._given_up: dict[str, str] = {}
         self._cut_off: set[Session] = set()
-        self._confirmed = 0
+        self._confirmed = self._circles = 0
         self._patient = any(_LOCK_TIMEOUT.search(step.sql) for step in case.steps)
         self.log = log
 
@@ -148,7 +153,7 @@ class Run:
             self._collect(list(self._flights))
             return
         self._inquiry.launched()
-        self._confirmed = 0
+        self._confirmed = self._circles = 0
         self._settle_by_asking(self._inquiry)
         self._inquiry.settled()
 
@@ -182,8 +187,10 @@ class Run:
             self._release_early()
         if not all(flight.waiting and flight.session in waits for flight in self._flights.values()):
             return False
-        if _has_cycle(waits):
-            return False
+        if (circle := _circle(waits)) is not None:
+            self._circles += 1
+            others = any(other not in waits for one in circle for other in waits[one])
+            return others and self._circles >= OPEN_CIRCLES
         self._confirmed += 1
         known = len(self._flights) < 2 or all(flight.blockers for flight in self._flights.values())
         return known or self._confirmed >= CONFIRMATIONS
@@ -336,21 +343,19 @@ class Run:
             poller.poll(1000 * left)
 
 
-def _has_cycle(waits: Waits) -> bool:
-    """Whether some sessions wait for each other in a circle."""
-    path: set[Session] = set()
+def _circle(waits: Waits) -> list[Session] | None:
+    """Sessions that wait for each other in a circle, if there are some."""
     clear: set[Session] = set()
 
-    def visit(session: Session) -> bool:
+    def walk(session: Session, path: list[Session]) -> list[Session] | None:
         if session in path:
-            return True
-        if session in clear:
-            return False
-        path.add(session)
-        if any(visit(other) for other in waits.get(session, ())):
-            return True
-        path.discard(session)
+            return path[path.index(session) :]
+        if session in clear or session not in waits:
+            return None
+        for other in waits[session]:
+            if (found := walk(other, [*path, session])) is not None:
+                return found
         clear.add(session)
-        return False
+        return None
 
-    return any(visit(session) for session in waits)
+    return next((found for one in waits if (found := walk(one, [])) is not None), None)

@@ -64,7 +64,7 @@ KEYS = Profile(
     composite_share=0.35,
     not_null_share=0.3,
     fresh_share=0.25,
-    weights={"update": 1, "select.share": 0.5, "select.update": 0.5},
+    weights={"statement.update": 1, "statement.select.share": 0.5, "statement.select.update": 0.5},
 )
 
 RICH = Profile(

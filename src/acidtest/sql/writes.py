@@ -7,6 +7,7 @@ Errors that the DBMS must raise, or may raise depending on the order in which it
 effect. What is not modelled raises `Unknown`.
 """
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -448,8 +449,18 @@ def _with_new_row(node: exp.Expression, table: Table, row: Row) -> exp.Expressio
     return node.transform(fill)
 
 
+_BARE_TEXT = re.compile(r"(?:var)?char|date$", re.IGNORECASE)
+"""Types whose defaults MySQL's catalog gives as text without quotes."""
+
+
 def default_value(column: Column, table: Table, dialect: Dialect) -> Value:
     """The value that a column takes by itself."""
+    text = column.default or ""
+    if dialect.name == "mysql" and _BARE_TEXT.match(column.type) and "(" not in text:
+        literal: Value = compile_assignment(column, exp.Literal.string(text), table, dialect)(
+            (None,) * len(table.columns)
+        )
+        return literal
     node = parse(f"SELECT {column.default}", dialect.name)
     if node is None or not isinstance(node, exp.Select) or not node.expressions:
         raise Unknown(f"the default of column {column.name}")

@@ -344,7 +344,7 @@ def _reachable(compiler: Compiler, conditions: Sequence[Code], branches: Sequenc
     found: list[Code] = []
     for condition, branch in zip(conditions, branches, strict=False):
         if condition.constant and not condition.fails:
-            if condition.fn(()) is True:
+            if compiler.truth(condition)(()) is True:
                 return [*found, branch]
             continue
         found += [condition, branch]

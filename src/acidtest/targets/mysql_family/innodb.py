@@ -16,6 +16,7 @@ _RECORD_LOCKS = re.compile(r"RECORD LOCKS space id (\d+) page no (\d+) .* lock[_
 _TABLE_LOCK = re.compile(r"TABLE LOCK table (.*) trx id \S+ lock[_ ]mode (.*)")
 _HEAP = re.compile(r"Record lock, heap no (\d+)")
 _WAITING = " waiting"
+_TIMES = re.compile(r" lock hold time \d+ wait time before grant \d+ *$")  # XtraDB, in MariaDB 10.1
 
 _SUPREMUM = "1"  # the heap number of the end of a page: locks on it cover the gap before it only
 _GAP = "locks gap before rec"
@@ -51,7 +52,7 @@ def read_status(status: str) -> ThreadWaits:
 def _read_locks(thread: int, transaction: str) -> Iterator[Lock]:
     page = ("", "")
     mode, waiting = "", False
-    for line in transaction.splitlines():
+    for line in (_TIMES.sub("", line) for line in transaction.splitlines()):
         if heap := _HEAP.match(line):
             yield Lock(thread, (*page, heap[1]), mode, waiting)
         elif found := _RECORD_LOCKS.match(line):

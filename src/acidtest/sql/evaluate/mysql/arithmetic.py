@@ -55,8 +55,8 @@ def _integer(value: int) -> int | Decimal:
 
 
 def boolean(_compiler: Compiler, node: exp.Boolean) -> Code:
-    """TRUE and FALSE are 1 and 0."""
-    return constant_code(LOGICAL.but(bits=32), int(bool(node.this)), literal=True)
+    """TRUE and FALSE; conditions are booleans in here, and 1 and 0 for the client."""
+    return constant_code(LOGICAL.but(bits=32), bool(node.this), literal=True)
 
 
 def checked(type_: SqlType, operate: Callable[[int, int], int]) -> Callable[[int, int], int]:
@@ -133,8 +133,19 @@ def _linear(
     return handler
 
 
-addition = _linear(operator.add, values.EXACT.add, max)
-subtraction = _linear(operator.sub, values.EXACT.subtract, max)
+def _add_decimals(left: Decimal, right: Decimal) -> Decimal:
+    """Numbers that cancel out leave a zero without decimals, which shows in the digits of a later quotient."""
+    total = values.EXACT.add(left, right)
+    return total if total or (left < 0) == (right < 0) else Decimal(0)
+
+
+def _subtract_decimals(left: Decimal, right: Decimal) -> Decimal:
+    rest = values.EXACT.subtract(left, right)
+    return rest or Decimal(0)
+
+
+addition = _linear(operator.add, _add_decimals, max)
+subtraction = _linear(operator.sub, _subtract_decimals, max)
 multiplication = _linear(operator.mul, values.EXACT.multiply, operator.add)
 
 
@@ -299,7 +310,7 @@ def _negative_constant(compiler: Compiler, code: Code, *, literal: bool) -> Code
 def _bits_of(code: Code) -> Code:
     """An operand of a bit operation: 64 bits without a sign."""
     family = code.type.family
-    if family in (Family.INTEGER, Family.NULL):
+    if family is Family.INTEGER:
         return code.then(UNSIGNED, lambda value: value & _MASK)
     if family is Family.DECIMAL:
         return code.then(UNSIGNED, _decimal_bits)

@@ -140,7 +140,7 @@ def _rescaled(
             return code
         if fixed and not code.column and not code.literal:
             raise Unknown("ROUND before the point of integers of unknown length")
-        rescaled = code.then(code.type, _integer_rescaler(code.type, digits, exact))
+        rescaled = code.then(code.type, _integer_rescaler(code.type, digits, exact), fails=True)
         longer = fixed and not quirks_of(compiler).is_old
         grows = longer and code.type.bits == 64 and isinstance(node, exp.Round)
         return as_decimal(rescaled) if grows else rescaled

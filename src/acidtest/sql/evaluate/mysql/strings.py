@@ -242,7 +242,7 @@ def first_byte(compiler: Compiler, node: exp.Ascii) -> Code:
 def collate(compiler: Compiler, node: exp.Collate) -> Code:
     """COLLATE: the strongest word on how to compare."""
     operand = compiler.compile(node.this)
-    if not operand.type.is_text:
+    if not operand.type.is_text or operand.type.strength is Strength.IGNORABLE:
         raise Unknown("COLLATE of anything but texts")
     code = as_text(compiler, operand)
     if operand.type.family is Family.NULL or (code.constant and not code.fails and code.fn(()) is None):
