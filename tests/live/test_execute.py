@@ -32,9 +32,7 @@ INSERT INTO t VALUES (1, 10), (2, 20), (3, 30);
 """
 
 
-@pytest.fixture(
-    scope="module", params=[pytest.param(spec, marks=pytest.mark.live(spec)) for spec in SPECS]
-)
+@pytest.fixture(scope="module", params=[pytest.param(spec, marks=pytest.mark.live(spec)) for spec in SPECS])
 def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
     with open_target(request.param) as target, Executor(target) as executor:
         yield executor
@@ -46,7 +44,7 @@ def case(schedule: str) -> Case:
 
 def value_of(history: History, row: int) -> object:
     assert history.final is not None
-    return dict(history.final["t"])[row]  # type: ignore[arg-type]
+    return next(value for key, value in history.final["t"] if key == row)
 
 
 def test_two_sessions_wait_for_one_and_resume_in_the_order_of_the_server(executor: Executor) -> None:

@@ -11,12 +11,14 @@ from collections.abc import Callable, Sequence
 from acidtest.errors import TargetFailedError
 from acidtest.model import (
     Affected,
+    Column,
     ErrorKind,
     Failed,
     Level,
     Reply,
     Schema,
     State,
+    Table,
     TransactionState,
     Undone,
 )
@@ -164,8 +166,6 @@ class ScriptedTarget(Target):
         self.refilled += 1
 
     def schema(self) -> Schema:
-        from acidtest.model import Column, Table
-
         column = Column("a", "int", True, auto_increment=self.auto_increment)
         return Schema((Table("t", (column,)),))
 

@@ -2,7 +2,7 @@
 
 A case expects what holds where the bug is not. So an unmet expectation shows the bug, unless the run says
 nothing about it: the version lacks what the case needs, or the DBMS broke a transaction off, after which
-neither what that transaction read nor the final state counts.
+nothing is as the case expects it.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -24,6 +24,7 @@ BESIDE_THE_POINT = frozenset(
         ErrorKind.RESOURCES,
         ErrorKind.CANCELLED,
         ErrorKind.CONNECTION_LOST,
+        ErrorKind.OTHER,
     }
 )
 """Errors that say more about the version, or the machine, than about the bug."""
@@ -92,27 +93,22 @@ def judge(history: History) -> tuple[Found, str]:
         return Found.UNKNOWN, "the server died"
     if any(isinstance(record.outcome, Overran) for record in history.records):
         return Found.UNKNOWN, "a statement neither answered nor waited within the limit"
-    errors = list(first_errors(history))
-    unfit = next((error for error in errors if error.kind in BESIDE_THE_POINT), None)
     unmet = check(history)
-    if unmet and unfit is not None:
+    unfit = next(_unfit(history, bool(unmet)), None)
+    if unfit is not None:
         return Found.UNKNOWN, f"{unfit.message} ({unfit.code})"
-    broken = _broken_off(history)
-    if broken:
-        sessions = {record.step: record.session for record in history.records}
-        unmet = tuple(one for one in unmet if one.step is not None and sessions[one.step] not in broken)
+    refusal = next((error for error in first_errors(history) if error.kind in PREVENTING), None)
+    if refusal is not None and (not unmet or refusal.undone is Undone.TRANSACTION):
+        return Found.ERROR, f"error {refusal.code}"
     if unmet:
         return Found.SHOWS, f"expected {unmet[0].expected}, got {unmet[0].observed}"
-    refusal = next((error for error in errors if error.kind in PREVENTING), None)
-    return (Found.ERROR, f"error {refusal.code}") if refusal else (Found.HIDDEN, "")
+    return Found.HIDDEN, ""
 
 
-def _broken_off(history: History) -> frozenset[str]:
-    """Sessions whose transaction another one was in the way of."""
-    return frozenset(
-        record.session
-        for record in history.records
-        if isinstance(record.outcome, Failed)
-        and record.outcome.kind in PREVENTING
-        and record.outcome.undone is Undone.TRANSACTION
-    )
+def _unfit(history: History, unmet: bool) -> Iterator[Failed]:
+    """Errors beside the point; one at a statement that may fail matters only if something is unmet."""
+    steps = {step.index: step for step in history.case.steps}
+    for record in history.records:
+        outcome, may_fail = record.outcome, bool(steps[record.step].statement.expect)
+        if isinstance(outcome, Failed) and outcome.kind in BESIDE_THE_POINT and (unmet or not may_fail):
+            yield outcome

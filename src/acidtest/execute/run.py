@@ -44,7 +44,7 @@ CONFIRMATIONS = 3
 
 
 OPEN_CIRCLES = 30
-"""InnoDB follows one blocker of each waiter, so it finds a circle only when that one has ended: while a member
+"""InnoDB follows one blocker of each waiter, so it finds a circle only when that one ends: while a member
 of the circle also waits for a session that is free to act, the circle may stay. Seen so often, it does."""
 
 

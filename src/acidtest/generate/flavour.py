@@ -227,9 +227,16 @@ _SEEKDB = replace(
     abilities=_MYSQL.abilities - {Can.CONSISTENT_SNAPSHOT, Can.INTERSECT, Can.FOREIGN_KEY, Can.GENERATED},
     share="LOCK IN SHARE MODE",
 )
+_TIDB = replace(
+    _MYSQL,
+    dbms="tidb",
+    types=_mysql_types("utf8mb4_bin"),  # before 6.0 every collation compares bytes
+    abilities=_MYSQL.abilities - {Can.SKIP_LOCKED, Can.FOREIGN_KEY},
+    share="FOR UPDATE",  # it has no shared locks
+)
 
 FLAVOURS: Mapping[str, Flavour] = {
-    flavour.dbms: flavour for flavour in (_MARIADB, _MYSQL, _POSTGRES, _SQLITE, _DUCKDB, _SEEKDB)
+    flavour.dbms: flavour for flavour in (_MARIADB, _MYSQL, _POSTGRES, _SQLITE, _DUCKDB, _SEEKDB, _TIDB)
 }
 
 _MISSING_BEFORE: Mapping[str, tuple[tuple[tuple[int, ...], frozenset[Can]], ...]] = {
@@ -244,6 +251,7 @@ _MISSING_BEFORE: Mapping[str, tuple[tuple[tuple[int, ...], frozenset[Can]], ...]
         ((8, 0), frozenset({Can.NOWAIT, Can.SKIP_LOCKED, Can.WINDOWS})),
         ((8, 0, 31), frozenset({Can.INTERSECT})),
     ),
+    "tidb": (((6, 2), frozenset({Can.SAVEPOINT})),),
     "postgres": (((12,), frozenset({Can.GENERATED})),),
 }
 

@@ -95,7 +95,7 @@ class ViolationError(Exception):
         observed: str,
         explanation: str,
         *,
-        expected_rows: Sequence[Seen] = (),
+        expected_rows: Sequence[Row] = (),
         table: str = "",
     ) -> None:
         super().__init__(explanation)
@@ -130,6 +130,8 @@ class Replay:
         self.locks = LockTable()
         self.sessions = {name: Standing(name, claim) for name, claim in claims.items()}
         self.owners: dict[int, str] = {}
+        self.doubted = False
+        """A statement that waited may have passed rows by; which, was guessed from what it reported."""
         self.undecided: list[str] = []
         """Reads that could not be judged; the walk goes on without them."""
         self._engine = engine
@@ -368,7 +370,7 @@ class Replay:
                 format_rows(outcome.rows),
                 f"{record.session} must see {standing.claim.plain_read.value} (taken "
                 f"{standing.claim.snapshot.value}), and what it wrote itself",
-                expected_rows=[seen for rows in all_views[0].values() for seen in rows],
+                expected_rows=answer.rows,
                 table=shape.target or "",
             )
         chosen = moments.index(fitting[0])
@@ -470,7 +472,7 @@ class Replay:
                 f"some of {format_rows(answer.rows)}",
                 format_rows(record.outcome.rows),
                 "SKIP LOCKED gave a row that another transaction has locked, or that is not there",
-                expected_rows=free,
+                expected_rows=answer.rows,
                 table=shape.target,
             )
 
@@ -494,7 +496,7 @@ class Replay:
                 format_rows(answer.rows),
                 format_rows(outcome.rows),
                 f"a locking read of {record.session} must see {standing.claim.locking_read.value}",
-                expected_rows=[seen for rows in views.values() for seen in rows],
+                expected_rows=answer.rows,
                 table=shape.target or "",
             )
 
@@ -523,6 +525,7 @@ class Replay:
                 for chosen in _without_some(work, doubtful)
             ]
             effect = _only_one(effects, record.outcome.count, work) or effect
+            self.doubted = True
         if number is not None:
             self._numbers[shape.target] = self._number_after(shape.target, number, effect)
         if isinstance(record.outcome, Failed):
@@ -930,7 +933,7 @@ class Replay:
                     f"{table}: {format_rows([seen.values for seen in expected])}",
                     f"{table}: {format_rows(rows)}",
                     f"the committed transactions leave other rows in {table}",
-                    expected_rows=expected,
+                    expected_rows=[seen.values for seen in expected],
                     table=table,
                 )
 

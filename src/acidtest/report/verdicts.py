@@ -35,7 +35,8 @@ def _lines(history: History, verdict: Verdict) -> Iterator[str]:
     yield f"--   because {verdict.explanation}"
     for difference in verdict.differences:
         word = "must not be there" if difference.extra else "is missing"
-        yield f"--   row {format_row(difference.row)} {word}: {difference.why}"
+        why = f": {difference.why}" if difference.why else ""
+        yield f"--   row {format_row(difference.row)} {word}{why}"
     if verdict.known is not None:
         yield f"--   known as: {verdict.known.name} ({verdict.known.link})"
 

@@ -89,7 +89,7 @@ def _write_shape(tree: exp.Update | exp.Delete, reads: tuple[str, ...]) -> Shape
     )
 
 
-def _read_shape(tree: exp.Query, reads: tuple[str, ...]) -> Shape:
+def _read_shape(tree: exp.Expression, reads: tuple[str, ...]) -> Shape:
     locks = tree.args.get("locks") or []
     locking, patience = Locking.NONE, Patience.WAIT
     if locks:

@@ -98,7 +98,7 @@ class Target(ABC):
 
     @abstractmethod
     def watch(self) -> Watch | None:
-        """The watch, or None if no statement can ever wait here. There is one at a time: a new one ends the old."""
+        """The watch, or None if no statement can ever wait here. A new one ends the one before."""
 
     @abstractmethod
     def rebuild(self, statements: Sequence[str]) -> None:

@@ -27,8 +27,10 @@ from acidtest.targets.mysql_family.waits import FamilyWatch, Seen, rows_of
 from acidtest.targets.mysql_family.wire import Wire
 
 _WAITS_ARE_TOLD_SINCE = (5, 1, 0)
+_SAFE_POINT = "'tikv_gc_safe_point', '20060102-15:04:05 -0700'"
 
 _KINDS = {
+    1105: ErrorKind.OTHER,  # any error that has no number of its own
     8002: ErrorKind.WRITE_CONFLICT,  # of an optimistic locking read, which cannot be repeated
     8005: ErrorKind.WRITE_CONFLICT,
     8022: ErrorKind.WRITE_CONFLICT,  # COMMIT failed and may be tried again
@@ -97,6 +99,9 @@ class TiDBTarget(FamilyTarget):
         found = re.search(r"TiDB-v?(\d\S*)", self.version)
         if found is not None:
             self.version = f"{found[1]}-TiDB"
+        if self._server is not None:
+            # a cluster's store keeps this row; without it tidb_snapshot cannot be set on the embedded one
+            self._control.ask(f"INSERT IGNORE INTO mysql.tidb VALUES ({_SAFE_POINT}, '')")
 
     def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         commit_build = self.version_number()[:2] == (0, 0)

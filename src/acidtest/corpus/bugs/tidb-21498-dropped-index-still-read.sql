@@ -16,5 +16,7 @@ INSERT INTO t VALUES (1, 10), (2, 20), (3, 30), (4, 40);
 /* tx2 */ ALTER TABLE t DROP INDEX iv;
 /* tx2 */ UPDATE t SET v = 11 WHERE id = 1;
 /* tx1 */ SELECT * FROM t WHERE v = 10;         -- expect: no rows or error
+-- expect RR: (1,10) or error
 /* tx1 */ SELECT * FROM t WHERE id = 1;         -- expect: (1,11) or error
+-- expect RR: (1,10) or error
 /* tx1 */ COMMIT;

@@ -15,7 +15,9 @@ INSERT INTO t VALUES (1, 1);
 /* tx1 */ DO SLEEP(1);
 /* tx1 */ SET @@tidb_snapshot = TIMESTAMP(NOW());
 /* tx1 */ SELECT a FROM t WHERE id = 1;                 -- expect: (1)
+-- expect RC: (2)
 /* tx1 */ SELECT a FROM t WHERE id = 1 FOR UPDATE;      -- expect: (2) or error
 /* tx1 */ SELECT a FROM t WHERE id = 1;                 -- expect: (1)
+-- expect RC: (2)
 /* tx1 */ SET @@tidb_snapshot = '';
 /* tx1 */ COMMIT;

@@ -134,7 +134,7 @@ def _linear(
 
 
 def _add_decimals(left: Decimal, right: Decimal) -> Decimal:
-    """Numbers that cancel out leave a zero without decimals, which shows in the digits of a later quotient."""
+    """Numbers that cancel out leave a zero without decimals, which shows in the digits of a quotient."""
     total = values.EXACT.add(left, right)
     return total if total or (left < 0) == (right < 0) else Decimal(0)
 
