@@ -541,9 +541,23 @@ class Replay:
             raise UndecidedError("a write of several tables that waited")
         newest = self._visible(standing, Sees.COMMITTED, 0)
         self.saw(standing, record, shape, {**views, shape.target: work}, newest)
+        self._apply(standing, record, shape, effect, work)
+        self._take_locks(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+
+    def _apply(
+        self, standing: Standing, record: Record, shape: Shape, effect: Effect, work: Sequence[Seen]
+    ) -> None:
+        """Put what the statement changed onto the chains."""
+        assert shape.target is not None
+        assert standing.transaction is not None
+        # Optimistic transactions do not write what they leave as it is, so it cannot hide another's version.
+        optimistic = standing.claim.on_conflict is OnConflict.AT_COMMIT
+        unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
             row = change.row
+            if (row, change.values) in unwritten:
+                continue
             if row is None and change.values is not None:
                 row = self._revived(standing, record, shape, change.values)
             if row is None:
@@ -551,7 +565,6 @@ class Replay:
                 self.chains.insert(table, change.values, standing.transaction, record.step)
             else:
                 self.chains.write(table, row, change.values, standing.transaction, record.step)
-        self._take_locks(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
 
     def _revived(self, standing: Standing, record: Record, shape: Shape, values: Row) -> int | None:
         """The deleted row that a new one takes the place of, where the primary key is what a row is."""

@@ -193,7 +193,8 @@ class MySQL(QuirkyDialect):
 
     def merged(self, compiler: Compiler, sides: Sequence[Code]) -> tuple[SqlType, list[Code]]:
         families = {side.type.family for side in sides} - {Family.NULL}
-        if Family.TEXT in families and len(families) > 1:
+        loose = any(side.type.is_text and side.type.loose for side in sides)
+        if (Family.TEXT in families and len(families) > 1) or loose:
             raise Unknown("a set operation over texts and others")
         return self.unify(compiler, sides)
 

@@ -137,7 +137,7 @@ def _rescaled(
         if not fixed:
             code = code.typed(code.type.but(bits=64, logical=False))
         if digits >= 0:
-            return code
+            return code.typed(code.type)
         if fixed and not code.column and not code.literal:
             raise Unknown("ROUND before the point of integers of unknown length")
         rescaled = code.then(code.type, _integer_rescaler(code.type, digits, exact), fails=True)

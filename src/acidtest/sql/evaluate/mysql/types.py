@@ -217,7 +217,8 @@ def common_type(compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, lis
     if Family.TEXT in families or not families <= {Family.INTEGER, Family.DECIMAL, Family.DOUBLE}:
         texts = [as_text(compiler, code) for code in codes]
         collation, strength = common_collation(texts)
-        loose = any((code.type.loose and code.type.is_text) or code.type.is_temporal for code in codes)
+        others = TEMPORAL | {Family.DOUBLE}
+        loose = any((code.type.loose and code.type.is_text) or code.type.family in others for code in codes)
         return SqlType(Family.TEXT, collation=collation, strength=strength, loose=loose), texts
     if Family.DOUBLE in families:
         type_ = DOUBLE.but(scale=common_scale(known))
