@@ -1,19 +1,18 @@
 """Opens each target once; `pytest tests/conformance --target SPEC` picks, an address works as well."""
 
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 import pytest
 
-from acidtest import servers
 from acidtest.errors import UsageError
 from acidtest.targets import Target
 from acidtest.targets.resolve import DBMSS, check_spec, open_target
 from tests.conformance.driver import Driver
 from tests.conformance.profiles import PROFILES, SETUP, Profile
+from tests.conftest import provide
 
-SPECS = ("postgres", "mariadb@10.11", "mysql@9.7", "mysql@5.6", "seekdb", "sqlite", "duckdb")
+SPECS = ("postgres", "mariadb@10.11", "mysql@9.7", "mysql@5.6", "seekdb", "sqlite", "duckdb", "tidb@5.4.2")
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -37,13 +36,10 @@ def target(spec: str) -> Iterator[Target]:
 
 
 def _need_server(spec: str) -> None:
-    """Skip visibly where a server is missing; with ACIDTEST_PROVIDE=1 install it instead."""
+    """Skip visibly where a server is missing, or install it, as ACIDTEST_PROVIDE says."""
     name, address = check_spec(spec)
-    if address is not None or DBMSS[name].port is None or servers.find_installed(spec):
-        return
-    if os.environ.get("ACIDTEST_PROVIDE") != "1":
-        pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
-    servers.install(spec)
+    if address is None and DBMSS[name].port is not None:
+        provide(spec.partition("?")[0])
 
 
 @pytest.fixture

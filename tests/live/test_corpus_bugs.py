@@ -17,7 +17,7 @@ SHOWS, HIDDEN, REFUSED = "shows", "does not show", "refused with error 1020"
 # What `acidtest server install` offers now is installed on demand; other versions are used if they are there.
 OFFERED = ("mariadb@10.11", "mysql@5.6", "mysql@9.7")
 
-COLUMNS = ("mariadb@10.5", "mariadb@10.11", "mariadb@11.8", "mysql@5.6", "mysql@9.7")
+COLUMNS = ("mariadb@10.5.23", "mariadb@10.11", "mariadb@11.8", "mysql@5.6", "mysql@9.7")
 
 # Read the columns as COLUMNS; None: not tried, or the case is not for that DBMS.
 TABLE: dict[tuple[str, Level], tuple[str | None, ...]] = {

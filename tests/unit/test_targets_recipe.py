@@ -24,7 +24,7 @@ exec({name!r})
 
 
 def pytest_collection(session):
-    from conformance.profiles import PROFILES, SQLITE, Sample
+    from tests.conformance.profiles import PROFILES, SQLITE, Sample
 
     exec({profile!r}, dict(PROFILES=PROFILES, SQLITE=SQLITE, Sample=Sample, replace=replace))
 """

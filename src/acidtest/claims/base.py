@@ -72,6 +72,8 @@ class Claim:
     """What INSERT .. SELECT and subqueries of writes read; None: as the write itself."""
     may_fail: frozenset[ErrorKind] = frozenset({ErrorKind.DEADLOCK})
     conflict_errors: frozenset[ErrorKind] = frozenset()
+    first_statement_retries: bool = False
+    """A first statement that waited starts over with a new snapshot, because nothing was read before."""
     serializable: bool = False
     excludes: frozenset[str] = field(default_factory=frozenset)
     """Adya's phenomena that cannot happen."""

@@ -34,6 +34,7 @@ _REPEATABLE_READ = replace(
     write=Sees.SNAPSHOT,
     snapshot=SnapshotAt.FIRST_STATEMENT,
     on_conflict=OnConflict.FAIL,
+    first_statement_retries=True,  # measured on 1.4
     conflict_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
     excludes=SNAPSHOT_EXCLUDES,
 )

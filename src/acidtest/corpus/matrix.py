@@ -24,7 +24,6 @@ BESIDE_THE_POINT = frozenset(
         ErrorKind.RESOURCES,
         ErrorKind.CANCELLED,
         ErrorKind.CONNECTION_LOST,
-        ErrorKind.OTHER,
     }
 )
 """Errors that say more about the version, or the machine, than about the bug."""
@@ -106,9 +105,12 @@ def judge(history: History) -> tuple[Found, str]:
 
 
 def _unfit(history: History, unmet: bool) -> Iterator[Failed]:
-    """Errors beside the point; one at a statement that may fail matters only if something is unmet."""
+    """Errors beside the point: at a statement of which nothing is expected, or such that a version lacks
+    something; where errors are expected all is well."""
     steps = {step.index: step for step in history.case.steps}
     for record in history.records:
-        outcome, may_fail = record.outcome, bool(steps[record.step].statement.expect)
-        if isinstance(outcome, Failed) and outcome.kind in BESIDE_THE_POINT and (unmet or not may_fail):
+        outcome, judged = record.outcome, bool(steps[record.step].statement.expect)
+        if not isinstance(outcome, Failed) or outcome.kind in PREVENTING:
+            continue
+        if not judged or (unmet and outcome.kind in BESIDE_THE_POINT):
             yield outcome

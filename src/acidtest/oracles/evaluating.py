@@ -22,7 +22,7 @@ from acidtest.sql.writes import Effect, UniqueIndex, Write, compile_write
 
 T = TypeVar("T")
 
-DIALECTS = {"simulated": "mariadb", "tidb": "mysql"}
+DIALECTS = {"simulated": "mariadb", "tidb": "mysql", "seekdb": "mysql"}
 """DBMSs that speak another's SQL."""
 
 
@@ -31,9 +31,10 @@ class EvaluatingEngine(Engine):
 
     name = "solver"
 
-    def __init__(self, dbms: str, schema: Schema) -> None:
+    def __init__(self, dbms: str, schema: Schema, version: str = "") -> None:
         self._schema = schema
-        self._dialect = _decided(lambda: dialect_of(DIALECTS.get(dbms, dbms)))
+        known = "" if dbms in DIALECTS else version  # its numbers are not those of the DBMS it speaks like
+        self._dialect = _decided(lambda: dialect_of(DIALECTS.get(dbms, dbms), version=known))
         self._queries: dict[str, CompiledQuery] = {}
         self._conditions: dict[str, CompiledExpression] = {}
         self._writes: dict[str, Write] = {}
@@ -111,9 +112,9 @@ class EvaluatingEngine(Engine):
 
 
 @lru_cache(maxsize=256)
-def engine_for(dbms: str, schema: Schema) -> EvaluatingEngine:
+def engine_for(dbms: str, schema: Schema, version: str = "") -> EvaluatingEngine:
     """The engine of a DBMS for a schema, with what it has compiled before."""
-    return EvaluatingEngine(dbms, schema)
+    return EvaluatingEngine(dbms, schema, version)
 
 
 def _plain(views: Views) -> dict[str, list[Row]]:

@@ -77,6 +77,8 @@ def _observed_rows(history: History, violation: ViolationError) -> Sequence[Row]
 
 def _why_wrong(replay: Replay, violation: ViolationError, row: Row) -> str:
     """Where a row that must not be seen comes from."""
+    if row in violation.expected_rows:
+        return "it must be seen, but not so many times"
     version = _version_with(replay, violation.table, row)
     if version is None:
         return f"no version of a row has these values now; if one had, it was {ABORTED}"
@@ -104,6 +106,8 @@ def _why_due(replay: Replay, violation: ViolationError, row: Row) -> str:
         return f"{session} wrote it {OWN} (step {version.step})"
     if version.writer == INITIAL:
         return "it was there from the start, and nobody that counts has changed it"
+    if not replay.chains.is_committed(version.writer):
+        return f"{_writer(replay, version)} wrote it, and what is not committed counts here"
     return f"{_writer(replay, version)} committed it in time"
 
 

@@ -92,7 +92,7 @@ class Bookkeeper(Replay):
 def phenomena(history: History) -> tuple[str, ...]:
     """What occurred, as far as the evaluator can follow; nothing if the history breaks the claim itself."""
     try:
-        book = Bookkeeper(history, engine_for(history.dbms, history.schema))
+        book = Bookkeeper(history, engine_for(history.dbms, history.schema, history.version))
         book.run()
     except (UndecidedError, ViolationError):
         return ()

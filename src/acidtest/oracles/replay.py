@@ -22,6 +22,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Omitted,
     Overran,
     Record,
     Row,
@@ -291,8 +292,15 @@ class Replay:
             self._open(standing)
             if standing.claim.snapshot is SnapshotAt.FIRST_STATEMENT:
                 standing.moments = (self._launched_at[record.step],)
+                standing.opened_by = record.step
+        if standing.claim.first_statement_retries and record.waited and standing.opened_by == record.step:
+            self._launched_at[record.step] = self.chains.clock
+            standing.moments = (self.chains.clock,)
         try:
             self._judge_statement(standing, record, alone)
+            failed_first = isinstance(record.outcome, Failed) and standing.opened_by == record.step
+            if standing.claim.first_statement_retries and failed_first:
+                standing.moments = ()  # what failed has read nothing that counts
         finally:
             if alone:
                 self._end(standing, commit=not isinstance(record.outcome, Failed))
@@ -808,6 +816,8 @@ class Replay:
 
     def _missing_wait(self, record: Record, holder: int, step: int | None, what: str) -> ViolationError:
         who = self.owners.get(holder, "another transaction")
+        if self._is_victim(who):
+            raise UndecidedError("a deadlock victim may have let go before it was told")
         since = "" if step is None else f" since step {step}"
         return ViolationError(
             ViolationKind.MISSING_BLOCK,
@@ -816,6 +826,14 @@ class Replay:
             "not blocked" if not record.waited else "resumed too early",
             f"{who} holds {what}{since} and has not ended",
         )
+
+    def _is_victim(self, session: str) -> bool:
+        """Whether the statement that the session has in flight, or its next one, ends in a deadlock."""
+        done = self._in_flight.get(session, max(self._launched_at, default=0))
+        for record in self.history.records:
+            if record.session == session and record.step >= done and not isinstance(record.outcome, Omitted):
+                return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.DEADLOCK
+        return False
 
     def _text(self, shape: Shape, row: int) -> str:
         assert shape.target is not None

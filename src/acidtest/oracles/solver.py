@@ -9,4 +9,4 @@ NAME = "solver"
 
 def judge(history: History) -> Verdict:
     """Judge a history without touching the DBMS."""
-    return judge_with(NAME, history, lambda: engine_for(history.dbms, history.schema))
+    return judge_with(NAME, history, lambda: engine_for(history.dbms, history.schema, history.version))

@@ -423,11 +423,16 @@ def _assignments(
             raise Unknown("an assignment of several columns")
         position = _position(table, dialect, node.this.this)
         column = table.columns[position]
-        if isinstance(node.expression, exp.Var) and str(node.expression.this).upper() == "DEFAULT":
+        if _is_default(node.expression):
             raise Unknown("SET column = DEFAULT")
         expression = compile_assignment(column, node.expression, table, dialect, catalog=schema, alias=alias)
         compiled.append((position, expression))
     return compiled
+
+
+def _is_default(node: exp.Expression) -> bool:
+    """The word DEFAULT, which sqlglot takes for a column's name after SET; a quoted one is a name."""
+    return isinstance(node, exp.Column) and node.name.upper() == "DEFAULT" and not node.this.quoted
 
 
 def _asks_for_number(node: exp.Expression) -> bool:

@@ -220,7 +220,11 @@ class PostgresTarget(Target):
         admin = PostgresSession(self.endpoint, self.endpoint.database or "postgres")
         try:
             self._take_stock(admin)
-            admin.ask(f"CREATE DATABASE {self._database} TEMPLATE template0")
+            # Texts sort by their bytes, whatever the server's locale: answers must not depend on the machine.
+            admin.ask(
+                f"CREATE DATABASE {self._database} TEMPLATE template0"
+                " ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"
+            )
             admin.ask(f"COMMENT ON DATABASE {self._database} IS '{MARK}'")
         except RefusedError as error:
             raise UsageError(

@@ -15,10 +15,13 @@
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from time import monotonic
 from typing import ClassVar
 
 from acidtest.errors import TargetFailedError
 from acidtest.model import ErrorKind, Level, TransactionState
+from acidtest.targets.base import Session
 from acidtest.targets.mysql_family.errors import FAMILY
 from acidtest.targets.mysql_family.replies import Refused, Result
 from acidtest.targets.mysql_family.session import MySQLSession
@@ -27,10 +30,14 @@ from acidtest.targets.mysql_family.waits import FamilyWatch, Seen, rows_of
 from acidtest.targets.mysql_family.wire import Wire
 
 _WAITS_ARE_TOLD_SINCE = (5, 1, 0)
+_BEGINS_S = 0.01
+"""Longer than a lock takes that nobody holds."""
+_WAITING = ("LockWaiting", "Committing")
 _SAFE_POINT = "'tikv_gc_safe_point', '20060102-15:04:05 -0700'"
+_UNKNOWN = 1105
 
 _KINDS = {
-    1105: ErrorKind.OTHER,  # any error that has no number of its own
+    _UNKNOWN: ErrorKind.OTHER,  # any error that has no number of its own
     8002: ErrorKind.WRITE_CONFLICT,  # of an optimistic locking read, which cannot be repeated
     8005: ErrorKind.WRITE_CONFLICT,
     8022: ErrorKind.WRITE_CONFLICT,  # COMMIT failed and may be tried again
@@ -49,21 +56,67 @@ _KINDS = {
 }
 
 
-class TiDBWatch(FamilyWatch):
-    """Transactions by their state. One that is at its COMMIT waits if it commits by itself, another session
-    has a transaction open, and it stays there."""
+@dataclass(slots=True)
+class Wait:
+    """A wait as it was first seen: since when, and which other transactions were open then."""
 
-    settles_s = 0.05  # a COMMIT under way looks the same as one that waits
+    since: str
+    others: frozenset[str]
+    seen_at: float
+    ended_at: float | None = None
+    """When it was noticed that one of them had ended."""
+
+
+class TiDBWatch(FamilyWatch):
+    """Transactions by their state, which says more than it knows: a lock that is being asked for counts as
+    waited for, and one that was let through is said to wait for another millisecond, now and then for much
+    longer. So a wait is sure if it is told for a while, and as long as all transactions are open that were so
+    when it began; when one has ended, it counts only if it is still told a while later, and never if
+    all that are open are said to wait. One that is at its COMMIT waits if it commits by itself, another
+    session has a transaction open, and it stays there."""
+
+    settles_s = 0.02  # longer than a COMMIT takes, and than a released session is mostly said to wait
+
+    def __init__(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> None:
+        super().__init__(wire, sessions)
+        self._waits: dict[int, Wait] = {}
 
     def question(self, suspects: Sequence[MySQLSession]) -> str:
         del suspects
-        return "SELECT SESSION_ID, STATE FROM information_schema.TIDB_TRX"
+        return "SELECT SESSION_ID, STATE, ID, WAITING_START_TIME FROM information_schema.TIDB_TRX"
 
     def read(self, results: tuple[Result, ...]) -> Seen:
-        states = {int(str(session)): str(state) for session, state in rows_of(results[0])}
-        waiting = [session for session, state in states.items() if state == "LockWaiting"]
-        committing = [session for session, state in states.items() if state == "Committing"]
-        return dict.fromkeys(waiting, frozenset()), frozenset(filter(self._may_wait_at_commit, committing))
+        rows = [
+            (int(str(session)), str(state), str(own), str(since))
+            for session, state, own, since in rows_of(results[0])
+        ]
+        is_open = frozenset(own for _session, _state, own, _since in rows)
+        if not any(state not in _WAITING for _session, state, *_ in rows):
+            return {}, frozenset()
+        told = {
+            session: Wait(since, is_open - {own}, monotonic())
+            for session, state, own, since in rows
+            if state == "LockWaiting"
+        }
+        known = self._waits
+        self._waits = {
+            session: known[session] if session in known and known[session].since == wait.since else wait
+            for session, wait in told.items()
+        }
+        sure = [session for session, wait in self._waits.items() if self._is_sure(wait, is_open)]
+        committing = [session for session, state, *_ in rows if state == "Committing"]
+        by_state = {*self._waits, *filter(self._may_wait_at_commit, committing)}
+        return dict.fromkeys(sure, frozenset()), frozenset(by_state)
+
+    def _is_sure(self, wait: Wait, is_open: frozenset[str]) -> bool:
+        now = monotonic()
+        if wait.others <= is_open:
+            return now - wait.seen_at >= _BEGINS_S
+        wait.ended_at = wait.ended_at or now
+        if now - wait.ended_at < self.settles_s:
+            return False
+        wait.others, wait.ended_at = wait.others & is_open, None  # it waits for one of the rest
+        return True
 
     def _may_wait_at_commit(self, thread: int) -> bool:
         own = self._sessions.get(thread)
@@ -84,6 +137,19 @@ class BlindWatch(FamilyWatch):
         return {}, frozenset()
 
 
+class TiDBSession(MySQLSession):
+    """A session of which some statements end without a number of their own when they are cancelled."""
+
+    cancelled = False
+
+    def launch(self, sql: str) -> None:
+        self.cancelled = False
+        super().launch(sql)
+
+    def kind_of(self, errno: int) -> ErrorKind:
+        return ErrorKind.CANCELLED if errno == _UNKNOWN and self.cancelled else super().kind_of(errno)
+
+
 class TiDBTarget(FamilyTarget):
     """TiDB in its default, pessimistic mode."""
 
@@ -91,6 +157,7 @@ class TiDBTarget(FamilyTarget):
     levels: ClassVar[tuple[Level, ...]] = (Level.READ_COMMITTED, Level.REPEATABLE_READ)
     default_level = Level.REPEATABLE_READ
     kinds: ClassVar[Mapping[int, ErrorKind]] = {**FAMILY, **_KINDS}
+    session_class = TiDBSession
     kill = "KILL TIDB"
     mode: ClassVar[str] = "pessimistic"
 
@@ -107,6 +174,11 @@ class TiDBTarget(FamilyTarget):
         commit_build = self.version_number()[:2] == (0, 0)
         told = commit_build or self.version_number() >= _WAITS_ARE_TOLD_SINCE
         return TiDBWatch(wire, sessions) if told else BlindWatch(wire, sessions)
+
+    def cancel(self, session: Session) -> None:
+        if isinstance(session, TiDBSession):
+            session.cancelled = True
+        super().cancel(session)
 
     def settings(self) -> Mapping[str, str]:
         return {"tidb_txn_mode": self.mode}

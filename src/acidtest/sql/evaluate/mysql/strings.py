@@ -166,6 +166,7 @@ def replace(compiler: Compiler, node: exp.Replace) -> Code:
 def _lazy_replace(type_: SqlType, codes: Sequence[Code]) -> Code:
     """A replacement by NULL where there is nothing to replace may be NULL or the text."""
     text_of, old_of, new_of = (code.fn for code in codes)
+    literal = codes[0].constant
 
     def replaced(row: JoinedRow) -> str | None:
         text, old, new = text_of(row), old_of(row), new_of(row)
@@ -173,6 +174,9 @@ def _lazy_replace(type_: SqlType, codes: Sequence[Code]) -> Code:
             return None
         if new is None and (not old or old not in text):
             raise Unknown("REPLACE by NULL")
+        if literal and old and old in text:
+            # RPAD(REPLACE('x_y', v, w), 2, 'xy') is 'x_' on MariaDB whatever is replaced.
+            raise Unknown("REPLACE in a constant")
         return None if new is None else text.replace(old, new) if old else str(text)
 
     fn = unsure(replaced) if any(code.fails for code in codes) else replaced
