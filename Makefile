@@ -19,6 +19,7 @@ check: $(VENV)/.installed-dev
 
 bench: $(VENV)/.installed
 	$(BIN)/acidtest bench execute
+	$(BIN)/acidtest bench judge
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

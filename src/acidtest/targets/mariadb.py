@@ -1,4 +1,4 @@
-"""MariaDB 10.5 and later: how it differs from MySQL.
+"""MariaDB 10.1 and later: how it differs from MySQL.
 
 - Who waits is asked of InnoDB's status in every version: performance_schema is off by default, and has no
   table of row locks.
@@ -8,10 +8,20 @@
   https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables
 """
 
+from collections.abc import Mapping
+
 from acidtest.targets.mysql_family.innodb_target import InnoDBTarget
+from acidtest.targets.mysql_family.session import MySQLSession
+from acidtest.targets.mysql_family.waits import CountingWatch, FamilyWatch
+from acidtest.targets.mysql_family.wire import Wire
 
 
 class MariaDBTarget(InnoDBTarget):
     """MariaDB."""
 
     dbms = "mariadb"
+
+    def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
+        if (10, 2) <= self.version_number() < (10, 5):
+            return CountingWatch(wire, sessions)
+        return super().make_watch(wire, sessions)

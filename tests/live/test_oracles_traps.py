@@ -1,0 +1,537 @@
+"""Traps: runs in which a careless oracle cries wolf. None of ours may, on real servers, at any level.
+
+Each trap's expectations say what makes it one, so a trap that does not snap shut fails its test, too.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import pytest
+
+from acidtest.casefile import check, parse_case
+from acidtest.execute import Executor
+from acidtest.model import Case, EventKind, History, Judgement, Level
+from acidtest.oracles.registry import ORACLES, Oracle, make_oracles
+from acidtest.targets.resolve import open_target
+
+INNODB = ("mariadb@10.11", "mysql@9.7")
+POSTGRES = ("postgres",)
+EVERYWHERE = (*INNODB, *POSTGRES)
+
+SETUP = """\
+CREATE TABLE t (id INT PRIMARY KEY, v INT NOT NULL);
+INSERT INTO t VALUES (1, 10), (2, 20);
+"""
+
+
+@dataclass(frozen=True)
+class Trap:
+    """A case that must raise no alarm. `undecided` are oracles that may say that they cannot tell."""
+
+    name: str
+    schedule: str
+    specs: tuple[str, ...] = INNODB
+    setup: str = SETUP
+    front: str = ""
+    undecided: tuple[str, ...] = ()
+
+    @property
+    def case(self) -> Case:
+        return parse_case(f"{self.front}-- setup\n{self.setup}-- schedule\n{self.schedule}", self.name)
+
+
+TRAPS = [
+    Trap(
+        "impossible WHERE as first read opens no snapshot",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t WHERE 1 = 2;             -- expect: no rows
+/* tx2 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1; not blocked
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,11) (2,20)
+/* tx1 */ COMMIT;
+""",
+    ),
+    Trap(
+        "impossible WHERE as first read opens the snapshot of PostgreSQL",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t WHERE 1 = 2;             -- expect: no rows
+/* tx2 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1; not blocked
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,11) (2,20)
+-- expect RR, SER: (1,10) (2,20)
+/* tx1 */ COMMIT;
+""",
+        POSTGRES,
+    ),
+    Trap(
+        "equal values in a non-unique index from two inserters",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);            -- expect: affected 1
+/* tx2 */ INSERT INTO t VALUES (4, 30);            -- expect: affected 1; not blocked
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+""",
+        EVERYWHERE,
+        SETUP + "CREATE INDEX by_v ON t (v);\n",
+    ),
+    Trap(
+        "NULL twice in a unique index",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, NULL);          -- expect: affected 1
+/* tx2 */ INSERT INTO t VALUES (4, NULL);          -- expect: affected 1; not blocked
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+""",
+        EVERYWHERE,
+        "CREATE TABLE t (id INT PRIMARY KEY, v INT UNIQUE);\nINSERT INTO t VALUES (1, 10), (2, 20);\n",
+    ),
+    Trap(
+        "a statement that fails before it locks",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1
+/* tx2 */ INSERT INTO t VALUES (1, NULL);          -- expect: error not-null; not blocked
+/* tx2 */ ROLLBACK;
+/* tx1 */ COMMIT;
+""",
+        EVERYWHERE,
+    ),
+    Trap(
+        "a deadlock victim that goes on outside its transaction",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: ok
+/* tx2 */ UPDATE t SET v = 22 WHERE id = 2;        -- expect: ok
+/* tx1 */ UPDATE t SET v = 21 WHERE id = 2;        -- expect: blocked
+/* tx2 */ UPDATE t SET v = 12 WHERE id = 1;        -- expect: error deadlock
+/* tx2 */ INSERT INTO t VALUES (3, 30);            -- expect: affected 1
+/* tx2 */ SELECT * FROM t;
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+-- final
+-- expect t: (1,11) (2,21) (3,30)
+""",
+    ),
+    Trap(
+        "a deadlock victim whose later statements are refused",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: ok
+/* tx2 */ UPDATE t SET v = 22 WHERE id = 2;        -- expect: ok
+/* tx1 */ UPDATE t SET v = 21 WHERE id = 2;        -- expect: blocked
+/* tx2 */ UPDATE t SET v = 12 WHERE id = 1;        -- expect: error deadlock or ok
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+""",
+        POSTGRES,
+    ),
+    Trap(
+        "INSERT IGNORE of a duplicate",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ INSERT IGNORE INTO t VALUES (1, 99), (3, 30);   -- expect: affected 1
+/* tx1 */ SELECT * FROM t;                                -- expect: (1,10) (2,20) (3,30)
+/* tx1 */ COMMIT;
+""",
+    ),
+    Trap(
+        "INSERT IGNORE that waits for the other inserter",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);            -- expect: affected 1
+/* tx2 */ INSERT IGNORE INTO t VALUES (3, 31);     -- expect: affected 0; blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+-- final
+-- expect t: (1,10) (2,20) (3,30)
+""",
+    ),
+    Trap(
+        "ON CONFLICT DO NOTHING of a duplicate that rolls back",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);                          -- expect: affected 1
+/* tx2 */ INSERT INTO t VALUES (3, 31) ON CONFLICT DO NOTHING;   -- expect: affected 1; blocked
+/* tx1 */ ROLLBACK;
+/* tx2 */ COMMIT;
+-- final
+-- expect t: (1,10) (2,20) (3,31)
+""",
+        POSTGRES,
+    ),
+    Trap(
+        "NOWAIT",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;               -- expect: affected 1
+/* tx2 */ SELECT * FROM t WHERE id = 1 FOR UPDATE NOWAIT; -- expect: error; not blocked
+/* tx2 */ ROLLBACK;
+/* tx1 */ COMMIT;
+""",
+        EVERYWHERE,
+    ),
+    Trap(
+        "SKIP LOCKED",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SELECT * FROM t WHERE id = 1 FOR UPDATE;        -- expect: (1,10)
+/* tx2 */ SELECT * FROM t FOR UPDATE SKIP LOCKED;         -- expect: (2,20); not blocked
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+""",
+        undecided=("serial",),
+    ),
+    Trap(
+        "SKIP LOCKED of PostgreSQL",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SELECT * FROM t WHERE id = 1 FOR UPDATE;        -- expect: (1,10)
+/* tx2 */ SELECT * FROM t FOR UPDATE SKIP LOCKED;         -- expect: (2,20); not blocked
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+""",
+        POSTGRES,
+        undecided=("solver", "views", "serial"),
+    ),
+    Trap(
+        "a savepoint's lock outlives ROLLBACK TO",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);            -- expect: affected 1
+/* tx1 */ SAVEPOINT a;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1
+/* tx1 */ ROLLBACK TO SAVEPOINT a;
+/* tx2 */ UPDATE t SET v = 12 WHERE id = 1;        -- expect: affected 1; blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+-- final
+-- expect t: (1,12) (2,20) (3,30)
+""",
+    ),
+    Trap(
+        "ROLLBACK TO a savepoint that takes back all there is",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SAVEPOINT a;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1
+/* tx1 */ ROLLBACK TO SAVEPOINT a;
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,10) (2,20)
+/* tx2 */ UPDATE t SET v = 12 WHERE id = 1;        -- expect: affected 1
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+-- final
+-- expect t: (1,12) (2,20)
+""",
+    ),
+    Trap(
+        "a savepoint's lock ends with ROLLBACK TO",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SAVEPOINT a;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1
+/* tx1 */ ROLLBACK TO SAVEPOINT a;
+/* tx2 */ UPDATE t SET v = 12 WHERE id = 1;        -- expect: affected 1; not blocked
+/* tx2 */ COMMIT;
+/* tx1 */ COMMIT;
+-- final
+-- expect t: (1,12) (2,20)
+""",
+        POSTGRES,
+    ),
+    Trap(
+        "an error undone to a savepoint",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);            -- expect: affected 1
+/* tx1 */ SAVEPOINT a;
+/* tx1 */ INSERT INTO t VALUES (4, 40), (1, 0);    -- expect: error duplicate-key
+/* tx1 */ ROLLBACK TO SAVEPOINT a;
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,10) (2,20) (3,30)
+/* tx1 */ COMMIT;
+""",
+        EVERYWHERE,
+    ),
+    Trap(
+        "automatic numbers do not come back",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ INSERT INTO n (v) VALUES (1);            -- expect: affected 1
+/* tx1 */ ROLLBACK;
+/* tx2 */ INSERT INTO n (v) VALUES (2), (3);       -- expect: affected 2
+/* tx1 */ INSERT INTO n (v) VALUES (4);            -- expect: affected 1
+-- final
+-- expect n: (1,0) (3,2) (4,3) (5,4)
+""",
+        setup="CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT);\nINSERT INTO n VALUES (1, 0);\n",
+        undecided=("serial",),
+    ),
+    Trap(
+        "a sequence does not go back",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ INSERT INTO n (v) VALUES (1);            -- expect: affected 1
+/* tx1 */ ROLLBACK;
+/* tx2 */ INSERT INTO n (v) VALUES (2);            -- expect: affected 1
+-- final
+-- expect n: (2,2)
+""",
+        POSTGRES,
+        "CREATE TABLE n (id SERIAL PRIMARY KEY, v INT);\n",
+        undecided=("solver", "views", "serial"),
+    ),
+    Trap(
+        "a same-value UPDATE changes nothing and still locks",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 10 WHERE id = 1;        -- expect: affected 0
+/* tx2 */ UPDATE t SET v = v + 1 WHERE id = 1;     -- expect: affected 1; blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+""",
+    ),
+    Trap(
+        "a same-value UPDATE is a change to PostgreSQL",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx2 */ SELECT * FROM t WHERE id = 2;
+/* tx1 */ UPDATE t SET v = 10 WHERE id = 1;        -- expect: affected 1
+/* tx2 */ UPDATE t SET v = v + 1 WHERE id = 1;     -- expect: affected 1; blocked
+-- expect RR, SER: error serialization-failure; blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+""",
+        POSTGRES,
+    ),
+    Trap(
+        "REPLACE of a row that another reads",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ REPLACE INTO t VALUES (1, 11), (3, 30);  -- expect: affected 3
+/* tx2 */ SELECT * FROM t;                         -- expect: (1,10) (2,20)
+-- expect RU: (1,11) (2,20) (3,30)
+/* tx1 */ COMMIT;
+/* tx2 */ SELECT * FROM t;                         -- expect: (1,11) (2,20) (3,30)
+""",
+    ),
+    Trap(
+        "an upsert that waits and then meets the new row",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);                                     -- expect: affected 1
+/* tx2 */ INSERT INTO t VALUES (3, 31) ON DUPLICATE KEY UPDATE v = v + 1;   -- expect: affected 2; blocked
+/* tx1 */ COMMIT;
+/* tx2 */ SELECT * FROM t;                                                  -- expect: (1,10) (2,20) (3,31)
+/* tx2 */ COMMIT;
+""",
+    ),
+    Trap(
+        "an upsert that waits and then meets the new row, PostgreSQL",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 30);                                         -- expect: affected 1
+/* tx2 */ INSERT INTO t VALUES (3, 31) ON CONFLICT (id) DO UPDATE SET v = excluded.v + 1;
+-- expect: affected 1; blocked
+-- expect RR, SER: error serialization-failure; blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+-- final
+-- expect t: (1,10) (2,20) (3,32)
+-- expect t at RR, SER: (1,10) (2,20) (3,30)
+""",
+        POSTGRES,
+    ),
+    Trap(
+        "three transactions released by one COMMIT",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx3 */ BEGIN;
+/* tx4 */ BEGIN;
+/* tx1 */ UPDATE t SET v = v + 1;                  -- expect: affected 3
+/* tx2 */ UPDATE t SET v = v + 100 WHERE id = 1;   -- expect: blocked
+/* tx3 */ UPDATE t SET v = v + 100 WHERE id = 2;   -- expect: blocked
+/* tx4 */ DELETE FROM t WHERE id = 3;              -- expect: blocked
+/* tx1 */ COMMIT;
+/* tx4 */ COMMIT;
+/* tx2 */ COMMIT;
+/* tx3 */ COMMIT;
+""",
+        EVERYWHERE,
+        SETUP + "INSERT INTO t VALUES (3, 30);\n",
+    ),
+    Trap(
+        "three readers released by one COMMIT, and a writer behind them",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx3 */ BEGIN;
+/* tx4 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;                -- expect: affected 1
+/* tx2 */ SELECT * FROM t WHERE id = 1 LOCK IN SHARE MODE; -- expect: (1,11); blocked
+/* tx3 */ SELECT * FROM t WHERE id = 1 LOCK IN SHARE MODE; -- expect: (1,11); blocked
+/* tx4 */ UPDATE t SET v = 12 WHERE id = 1;                -- expect: affected 1; blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+/* tx3 */ COMMIT;
+/* tx4 */ COMMIT;
+""",
+    ),
+    Trap(
+        "semi-consistent read passes a locked row by",
+        """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1
+/* tx2 */ UPDATE t SET v = 21 WHERE v = 20;        -- expect: affected 1; blocked
+-- expect RU, RC: affected 1; not blocked
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+""",
+    ),
+    Trap(
+        "a snapshot that BEGIN takes",
+        """
+/* tx1 */ START TRANSACTION WITH CONSISTENT SNAPSHOT;
+/* tx2 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx1 */ SELECT * FROM t;                         -- expect RR: (1,10) (2,20)
+-- expect RU, RC, SER: (1,11) (2,20)
+/* tx1 */ COMMIT;
+""",
+    ),
+    Trap(
+        "a deleted key that comes back",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT COUNT(*) FROM t;
+/* tx1 */ DELETE FROM t WHERE id = 1;              -- expect: affected 1
+/* tx1 */ INSERT INTO t VALUES (1, 12);            -- expect: affected 1
+/* tx2 */ SELECT * FROM t;                         -- expect: (1,10) (2,20)
+-- expect RU: (1,10) (2,20) or (1,12) (2,20)
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,12) (2,20)
+/* tx1 */ COMMIT;
+""",
+        EVERYWHERE,
+    ),
+    Trap(
+        "BEGIN commits what is open",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx1 */ BEGIN;
+/* tx2 */ UPDATE t SET v = v + 1 WHERE id = 1;     -- expect: affected 1; not blocked
+/* tx1 */ ROLLBACK;
+-- final
+-- expect t: (1,12) (2,20)
+""",
+        undecided=("serial",),
+    ),
+]
+
+MIXED = Trap(
+    "mixed levels",
+    """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx3 */ BEGIN;
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,10) (2,20)
+/* tx2 */ SELECT * FROM t;                         -- expect: (1,10) (2,20)
+/* tx3 */ UPDATE t SET v = 11 WHERE id = 1;        -- expect: affected 1
+/* tx3 */ COMMIT;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+""",
+    EVERYWHERE,
+    front="-- level tx1: RC\n-- level tx2: RR\n-- level tx3: SER\n",
+)
+
+
+class Bench:
+    """A target with an executor and all oracles."""
+
+    def __init__(self, spec: str) -> None:
+        self.executor = Executor(open_target(spec))
+        self.oracles: list[Oracle] = make_oracles(ORACLES, self.executor.target)
+
+    def judgements(self, history: History) -> dict[str, tuple[Judgement, str]]:
+        verdicts = [oracle.judge(history) for oracle in self.oracles]
+        return {one.oracle: (one.judgement, one.explanation) for one in verdicts if one is not None}
+
+    def close(self) -> None:
+        for oracle in self.oracles:
+            oracle.close()
+        self.executor.close()
+        self.executor.target.close()
+
+
+@pytest.fixture(scope="module")
+def benches() -> Iterator[dict[str, Bench]]:
+    opened: dict[str, Bench] = {}
+    yield opened
+    for bench in opened.values():
+        bench.close()
+
+
+def bench_of(benches: dict[str, Bench], spec: str) -> Bench:
+    if spec not in benches:
+        benches[spec] = Bench(spec)
+    return benches[spec]
+
+
+def silent(bench: Bench, trap: Trap, level: Level | None) -> History:
+    """Run a trap and require that it snaps shut and that no oracle minds."""
+    history = bench.executor.run(trap.case.at_level(level))
+    assert check(history) == (), level
+    for oracle, (judgement, explanation) in bench.judgements(history).items():
+        allowed = {Judgement.PASS} | ({Judgement.UNKNOWN} if oracle in trap.undecided else set())
+        assert judgement in allowed, (level, oracle, explanation)
+    return history
+
+
+@pytest.mark.parametrize(
+    ("trap", "spec"),
+    [
+        pytest.param(trap, spec, marks=pytest.mark.live(spec), id=f"{trap.name}-{spec}")
+        for trap in TRAPS
+        for spec in trap.specs
+    ],
+)
+def test_a_trap_raises_no_alarm_at_any_level(trap: Trap, spec: str, benches: dict[str, Bench]) -> None:
+    bench = bench_of(benches, spec)
+    for level in bench.executor.target.levels:
+        silent(bench, trap, level)
+
+
+@pytest.mark.parametrize("spec", [pytest.param(one, marks=pytest.mark.live(one)) for one in MIXED.specs])
+def test_mixed_levels_raise_no_alarm(spec: str, benches: dict[str, Bench]) -> None:
+    history = silent(bench_of(benches, spec), MIXED, None)
+    assert [level.short for level in history.levels.values()] == ["RC", "RR", "SER"]
+
+
+@pytest.mark.parametrize("spec", [pytest.param(one, marks=pytest.mark.live(one)) for one in INNODB])
+def test_the_three_that_one_commit_released_are_judged(spec: str, benches: dict[str, Bench]) -> None:
+    trap = next(one for one in TRAPS if one.name == "three transactions released by one COMMIT")
+    history = silent(bench_of(benches, spec), trap, Level.READ_COMMITTED)
+    resumed = [event for event in history.events if event.kind is EventKind.RESUMED]
+    assert {event.session for event in resumed} == {"tx2", "tx3", "tx4"}
+    assert {event.cause for event in resumed} == {8}

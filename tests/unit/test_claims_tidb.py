@@ -1,0 +1,137 @@
+"""TiDB's claims in both modes, and how the solver judges a conflict that is found at COMMIT."""
+
+import pytest
+
+from acidtest.casefile import parse_case
+from acidtest.claims import Lock, OnConflict, Sees, SnapshotAt, claim_for, claims_of
+from acidtest.model import (
+    Affected,
+    Column,
+    ErrorKind,
+    Event,
+    EventKind,
+    Failed,
+    History,
+    Index,
+    Judgement,
+    Level,
+    Outcome,
+    Record,
+    Rows,
+    Schema,
+    Table,
+    TransactionState,
+    Undone,
+    freeze_state,
+)
+from acidtest.oracles.evaluating import EvaluatingEngine
+from acidtest.oracles.judging import judge_with
+
+RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
+OPTIMISTIC = {"tidb_txn_mode": "optimistic"}
+SCHEMA = Schema(
+    (
+        Table(
+            "t",
+            (Column("id", "int(11)", nullable=False), Column("v", "int(11)", nullable=True)),
+            (Index("PRIMARY", ("id",), unique=True, primary=True),),
+        ),
+    )
+)
+
+LOST_UPDATE = """\
+-- schedule
+/* tx1 */ BEGIN{mode};
+/* tx2 */ BEGIN{mode};
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx2 */ UPDATE t SET v = 12 WHERE id = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+"""
+CONFLICT = Failed(ErrorKind.WRITE_CONFLICT, "9007", "", Undone.TRANSACTION)
+
+
+def history(case: str, outcomes: tuple[Outcome, ...], final: tuple[int, ...], mode: str = "") -> History:
+    """A run in which every step completes at once; the table held (1, 10)."""
+    parsed = parse_case(case.format(mode=mode), "here")
+    events, records, standing = [], [], dict.fromkeys(("tx1", "tx2"), TransactionState.NONE)
+    for step, outcome in zip(parsed.steps, outcomes, strict=True):
+        before = standing[step.session]
+        if step.sql.startswith("BEGIN"):
+            standing[step.session] = TransactionState.OPEN
+        if step.sql == "COMMIT":
+            standing[step.session] = TransactionState.NONE
+        after = standing[step.session]
+        records.append(Record(step.index, step.session, step.sql, outcome, before=before, after=after))
+        events += [
+            Event(kind, step.index, step.session) for kind in (EventKind.LAUNCHED, EventKind.COMPLETED)
+        ]
+    return History(
+        parsed,
+        "tidb",
+        "8.5.4",
+        dict.fromkeys(("tx1", "tx2"), RR),
+        SCHEMA,
+        freeze_state({"t": ((1, 10),)}),
+        tuple(events),
+        tuple(records),
+        freeze_state({"t": (final,)}),
+        dbms="tidb",
+        settings={"tidb_txn_mode": "pessimistic" if mode else "optimistic"},
+    )
+
+
+def verdict(run: History) -> Judgement:
+    return judge_with("solver", run, lambda: EvaluatingEngine("tidb", SCHEMA)).judgement
+
+
+def test_a_pessimistic_transaction_locks_and_works_on_the_newest_rows() -> None:
+    for level, snapshot in ((RC, SnapshotAt.STATEMENT), (RR, SnapshotAt.BEGIN)):
+        claim = claim_for("tidb", level, {})
+        assert claim is not None
+        assert (claim.plain_read, claim.write, claim.snapshot) == (Sees.SNAPSHOT, Sees.COMMITTED, snapshot)
+        assert (claim.on_conflict, claim.share_lock) == (OnConflict.WAIT, Lock.NONE)
+        assert not claim.predicate_locks
+        assert not claim.alone_locks
+
+
+def test_an_optimistic_transaction_works_on_its_snapshot() -> None:
+    claim = claim_for("tidb", RR, OPTIMISTIC)
+    assert claim is not None
+    assert (claim.write, claim.locking_read) == (Sees.SNAPSHOT, Sees.SNAPSHOT)
+    assert (claim.snapshot, claim.on_conflict) == (SnapshotAt.BEGIN, OnConflict.AT_COMMIT)
+    assert "G-single" in claim.excludes
+
+
+@pytest.mark.parametrize("mode", ["", " OPTIMISTIC"], ids=["by the target's mode", "by BEGIN"])
+def test_a_conflict_that_is_found_at_commit_passes(mode: str) -> None:
+    done = Affected(0), Affected(0), Affected(1), Affected(1), Affected(0)
+    assert verdict(history(LOST_UPDATE, (*done, CONFLICT), (1, 11), mode)) is Judgement.PASS
+
+
+def test_a_lost_update_that_nobody_finds_is_a_violation() -> None:
+    done = (Affected(0), Affected(0), Affected(1), Affected(1), Affected(0), Affected(0))
+    assert verdict(history(LOST_UPDATE, done, (1, 12))) is Judgement.VIOLATION
+
+
+def test_a_write_that_changes_nothing_is_no_conflict() -> None:
+    case = LOST_UPDATE.replace("SET v = 12", "SET v = 10")
+    done = (Affected(0), Affected(0), Affected(1), Affected(0), Affected(0), Affected(0))
+    assert verdict(history(case, done, (1, 11))) is Judgement.PASS
+
+
+def test_a_dirty_read_is_a_violation_in_optimistic_mode_too() -> None:
+    case = (
+        "-- schedule\n/* tx1 */ BEGIN;\n/* tx1 */ UPDATE t SET v = 11;\n"
+        "/* tx2 */ SELECT v FROM t;\n/* tx1 */ COMMIT;\n"
+    )
+    done = (Affected(0), Affected(1), Rows(("v",), ((11,),)), Affected(0))
+    assert verdict(history(case, done, (1, 11))) is Judgement.VIOLATION
+
+
+def test_a_session_of_two_modes_has_no_claim() -> None:
+    case = (
+        "-- schedule\n/* tx1 */ BEGIN OPTIMISTIC;\n/* tx1 */ COMMIT;\n/* tx1 */ BEGIN;\n/* tx2 */ COMMIT;\n"
+    )
+    run = history(case, (Affected(0),) * 4, (1, 10), mode="x")
+    assert claims_of(run) is None
