@@ -4,6 +4,9 @@ import pytest
 
 from acidtest.targets.mysql_family.innodb import read_status, record_conflict
 from acidtest.targets.mysql_family.locks import Lock, metadata_conflict, who_blocks
+from acidtest.targets.mysql_family.replies import ResultSet
+from acidtest.targets.mysql_family.session import MySQLSession
+from acidtest.targets.mysql_family.waits import CountingWatch
 
 HEAD = """
 =====================================
@@ -134,3 +137,51 @@ def test_metadata_locks_conflict_as_in_the_server(asked: str, held: str, waits: 
 def test_two_requests_with_nobody_in_the_way_do_not_block_each_other() -> None:
     locks = [Lock(1, "t", "EXCLUSIVE", True), Lock(2, "t", "EXCLUSIVE", True)]
     assert who_blocks(locks, metadata_conflict) == {1: frozenset(), 2: frozenset()}
+
+
+def test_times_that_xtradb_prints_behind_a_lock_are_left_out() -> None:
+    times = " lock hold time 1 wait time before grant 0 "
+    text = status(
+        transaction(34, record_lock(RECORD_X + " waiting" + times), waits=True),
+        transaction(32, record_lock(RECORD_X + times)),
+    )
+    assert read_status(text) == {34: frozenset({32})}
+
+
+class InFlight(MySQLSession):
+    """A session that is just a number."""
+
+    def __init__(self) -> None:
+        """Without a connection."""
+
+
+def counted(text: str, waiters: int, *suspects: int) -> set[int]:
+    """Who waits, by a status, the number of all waiters, and the sessions in flight."""
+    sessions = {number: InFlight() for number in suspects}
+    watch = CountingWatch(None, sessions)  # type: ignore[arg-type]
+    watch._suspects = tuple(sessions.values())
+    answers = (
+        ResultSet(("Type", "Name", "Status"), (("InnoDB", "", text),), 0, 0),
+        ResultSet(("Id",), (), 0, 0),
+        ResultSet(("Variable_name", "Value"), (("Innodb_row_lock_current_waits", str(waiters)),), 0, 0),
+    )
+    surely, by_state = watch.read(answers)
+    return {*surely, *by_state}
+
+
+def test_a_waiter_that_the_status_leaves_out_is_found_by_the_count() -> None:
+    text = status(transaction(1, record_lock(RECORD_X))).replace("MariaDB thread", "MySQL thread")
+    assert counted(text, 1, 2) == {2}
+    assert counted(text, 0, 2) == set()
+    assert counted(text, 1, 2, 3) == set()  # one of the two: not known which
+    assert counted(text, 2, 2, 3) == {2, 3}
+    old = "LATEST DETECTED DEADLOCK\nMySQL thread id 2, OS thread handle 1\n"
+    assert counted(text.replace("------------\nTRANSACTIONS", old + "TRANSACTIONS"), 1, 2) == {2}
+
+
+def test_a_waiter_that_the_status_shows_is_not_counted_twice() -> None:
+    text = status(
+        transaction(1, record_lock(RECORD_X)), transaction(2, record_lock(RECORD_X + " waiting"), waits=True)
+    ).replace("MariaDB thread", "MySQL thread")
+    assert counted(text, 1, 2, 3) == {2}
+    assert counted(text, 2, 2, 3) == {2, 3}

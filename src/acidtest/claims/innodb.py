@@ -39,6 +39,18 @@ SAME_VALUE_UPDATE = Quirk(
     "and an older snapshot does not show it (MDEV-26642)",
     "https://jira.mariadb.org/browse/MDEV-26642",
 )
+MOVED_ROW = Quirk(
+    "row moved while the statement waited",
+    "a row whose key another transaction changes is two records; a statement that waits at one of them, or "
+    "has passed the place of the other, misses it (MDEV-27992)",
+    "https://jira.mariadb.org/browse/MDEV-27992",
+)
+OLD_KEY_SEEN = Quirk(
+    "old key of a moved row",
+    "a row whose primary key another transaction has changed is two records: the snapshot still shows the "
+    "old one after the own transaction has written the new one (MDEV-32898)",
+    "https://jira.mariadb.org/browse/MDEV-32898",
+)
 NO_SNAPSHOT_YET = Quirk(
     "impossible WHERE opens no snapshot",
     "a read whose condition cannot be true touches no table, so the snapshot is taken by a later read",
@@ -58,7 +70,7 @@ _READ_UNCOMMITTED = Claim(
     rows_are_keys=True,  # measured: the delete-marked record of the clustered index is used again
     index_only_locks=True,  # innodb-locks-set.html: only exclusive locks also go to the clustered index
     excludes=frozenset({"G0"}),
-    quirks=(SEMI_CONSISTENT_READ,),
+    quirks=(SEMI_CONSISTENT_READ, MOVED_ROW),
 )
 _READ_COMMITTED = replace(
     _READ_UNCOMMITTED,
@@ -73,7 +85,7 @@ _REPEATABLE_READ = replace(
     snapshot=SnapshotAt.FIRST_READ,
     insert_select_reads=Sees.COMMITTED,
     predicate_locks=True,
-    quirks=(CURRENT_READ, SAME_VALUE_UPDATE, NO_SNAPSHOT_YET),
+    quirks=(CURRENT_READ, SAME_VALUE_UPDATE, OLD_KEY_SEEN, NO_SNAPSHOT_YET),
 )
 _SERIALIZABLE = replace(
     _REPEATABLE_READ,

@@ -6,12 +6,13 @@ from itertools import pairwise
 
 from acidtest.claims import Quirk
 from acidtest.claims.embedded import UPDATE_MISSES_DELETE
-from acidtest.claims.innodb import SAME_VALUE_UPDATE, SEMI_CONSISTENT_READ
+from acidtest.claims.innodb import MOVED_ROW, OLD_KEY_SEEN, SAME_VALUE_UPDATE, SEMI_CONSISTENT_READ
 from acidtest.model import (
     Affected,
     History,
     Judgement,
     KnownBehaviour,
+    Record,
     Row,
     RowDifference,
     Rows,
@@ -158,9 +159,28 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return SAME_VALUE_UPDATE
     if SEMI_CONSISTENT_READ in quirks and record.waited and kind_of(record.sql) is StatementKind.WRITE:
         return SEMI_CONSISTENT_READ
+    if MOVED_ROW in quirks and record.waited and kind_of(record.sql) is StatementKind.QUERY:
+        return MOVED_ROW
+    if OLD_KEY_SEEN in quirks and violation.kind is ViolationKind.WRONG_ROWS and _has_old_key(replay, record):
+        return OLD_KEY_SEEN
     if UPDATE_MISSES_DELETE in quirks and violation.kind is ViolationKind.WRONG_ERROR:
         return UPDATE_MISSES_DELETE if isinstance(record.outcome, Affected) else None
     return None
+
+
+def _has_old_key(replay: Replay, record: Record) -> bool:
+    """The transaction has written a row after another one had changed its primary key."""
+    own = replay.sessions[record.session].transaction
+    for table in replay.history.schema.tables:
+        names = [name for index in table.indexes if index.primary for name in index.columns]
+        key = [i for i, column in enumerate(table.columns) if column.name in names]
+        for _, versions in replay.chains.rows(table.name):
+            for older, newer in pairwise(versions):
+                both = older.values is not None and newer.values is not None
+                moved = both and [older.values[i] for i in key] != [newer.values[i] for i in key]  # type: ignore[index]
+                if key and moved and newer.writer != own and versions[-1].writer == own:
+                    return True
+    return False
 
 
 def _is_same_value(replay: Replay, difference: RowDifference) -> bool:

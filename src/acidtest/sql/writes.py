@@ -9,7 +9,7 @@ effect. What is not modelled raises `Unknown`.
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Any, cast
 
@@ -198,30 +198,38 @@ class _Insert:
             if named is None
             else tuple(_position(table, dialect, identifier) for identifier in named)
         )
+        self._counter = next((i for i, one in enumerate(table.columns) if one.auto_increment), None)
         self._rows = self._source(tree.expression)
+        self._row_count = (
+            len(tree.expression.expressions) if isinstance(tree.expression, exp.Values) else None
+        )
         if self._conflict is not None and (self._ignores or self._replaces):
             raise Unknown("two ways to treat a duplicate key")
         if self._conflict is not None and not self._mysql and self._conflict.args.get("where"):
             raise Unknown("ON CONFLICT with a condition")
 
     def run(self, run: _Run) -> Effect:
-        effect = _InsertRun(self._unique, run.existing)
+        numbers = None if run.next_number is None else _Numbers(run.next_number, self._row_count)
+        effect = _InsertRun(self._unique, run.existing, numbers)
         try:
             for values in self._rows(run.views):
-                row = self._complete(values, run, effect)
-                self._place(row, run, effect)
+                row, number = self._complete(values, effect)
+                placed = self._place(row, run, effect)
+                if numbers is not None and self._counter is not None:
+                    numbers.row_done(number, row[self._counter] if placed else None)
         except EvaluationError as error:
             if self._ignores:
                 raise Unknown("INSERT IGNORE of a value that does not fit") from error
-            return Effect(errors=frozenset({error.kind}), numbered=effect.numbered)
+            return Effect(errors=frozenset({error.kind}), numbered=numbers.taken if numbers else 0)
         return Effect(
             changes=tuple(effect.changes),
             worked_on=tuple(effect.touched),
             counts=frozenset({effect.count}),
-            numbered=effect.numbered,
+            numbered=numbers.taken if numbers else 0,
         )
 
-    def _place(self, row: Row, run: _Run, effect: "_InsertRun") -> None:
+    def _place(self, row: Row, run: _Run, effect: "_InsertRun") -> bool:
+        """Put the row into the table; False if one that is there was kept instead."""
         twins = effect.twins(row)
         if twins and self._arbiters:
             # ON CONFLICT (columns) speaks of one index; a key that exists in another is an error as ever.
@@ -231,7 +239,7 @@ class _Insert:
         if not twins:
             effect.add(row)
         elif self._ignores or self._does_nothing():
-            return
+            return False
         elif self._replaces:
             for twin in twins:
                 effect.remove(twin)
@@ -239,8 +247,10 @@ class _Insert:
             effect.count += len(twins)
         elif self._conflict is not None:
             self._update_twin(twins, row, run, effect)
+            return False
         else:
             raise EvaluationError(ErrorKind.DUPLICATE_KEY)
+        return True
 
     def _does_nothing(self) -> bool:
         action = self._conflict.args.get("action") if self._conflict is not None else None
@@ -264,7 +274,8 @@ class _Insert:
         """Rows to insert; each cell is a value, or None with DEFAULT as `_DEFAULT`."""
         if isinstance(node, exp.Values):
             tuples = [self._cells(one) for one in node.expressions]
-            return lambda views: iter([[cell(views) for cell in cells] for cells in tuples])
+            # One after the other: a row that fails leaves the numbers taken that those before it took.
+            return lambda views: ([cell(views) for cell in cells] for cells in tuples)
         if isinstance(node, exp.Query):
             query = compile_query(cast(exp.Expression, node), self._schema, self._dialect, writes=True)
             return lambda views: self._selected(query.run(views).rows)
@@ -282,8 +293,8 @@ class _Insert:
         if isinstance(node, exp.Var) and str(node.this).upper() == "DEFAULT":
             return lambda _views: _DEFAULT
         column = self._table.columns[position]
-        if self._mysql and column.auto_increment and _asks_for_number(node):
-            return lambda _views: _DEFAULT
+        if self._mysql and column.auto_increment:
+            column = replace(column, nullable=True)  # NULL asks for a number
         if node.find(exp.Column) is not None:
             raise Unknown("INSERT of an expression over columns")
         stored = compile_assignment(column, node, self._table, self._dialect, catalog=self._schema)
@@ -297,25 +308,21 @@ class _Insert:
             cells = zip(self._columns, map(_literal, row), strict=True)
             yield [self._cell(position, node)({}) for position, node in cells]
 
-    def _complete(self, cells: Sequence[Any], run: _Run, effect: "_InsertRun") -> Row:
-        """The row with defaults and automatic numbers."""
+    def _complete(self, cells: Sequence[Any], effect: "_InsertRun") -> tuple[Row, int | None]:
+        """The row with defaults and its automatic number, and that number again."""
         given = dict(zip(self._columns, cells, strict=True))
         row = []
+        number = None
         for position, column in enumerate(self._table.columns):
             cell = given.get(position, _DEFAULT)
-            if cell is _DEFAULT:
-                cell = self._default(column, run, effect)
-            elif self._mysql and column.auto_increment:
-                effect.pass_number(run.next_number, cell)
+            if position == self._counter and (cell is _DEFAULT or (self._mysql and cell in (None, 0))):
+                cell = number = effect.take_number()
+            elif cell is _DEFAULT:
+                cell = self._default(column)
             row.append(cell)
-        return tuple(row)
+        return tuple(row), number
 
-    def _default(self, column: Column, run: _Run, effect: "_InsertRun") -> Value:
-        if column.auto_increment:
-            if run.next_number is None:
-                raise Unknown("the next automatic number")
-            effect.numbered += 1
-            return run.next_number + effect.numbered - 1
+    def _default(self, column: Column) -> Value:
         if column.default is None:
             if not column.nullable:
                 raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} has no default")
@@ -331,24 +338,68 @@ _DEFAULT = _Default()
 
 
 @dataclass(slots=True)
+class _Numbers:
+    """Automatic numbers as InnoDB gives them: with the first one that is asked for, a statement reserves as
+    many as it has rows, a query 1, then 2, then 4; those that it does not use are lost. Measured; see
+    https://dev.mysql.com/doc/refman/8.4/en/innodb-auto-increment-handling.html"""
+
+    first: int
+    rows: int | None
+    counter: int = field(init=False)
+    _next: int = 0
+    _until: int = 0
+    _rows_left: int = 0
+    _reservations: int = 0
+
+    def __post_init__(self) -> None:
+        self.counter = self.first
+
+    @property
+    def taken(self) -> int:
+        return self.counter - self.first
+
+    def take(self) -> int:
+        """The next number."""
+        if self._next >= self._until:
+            if self._rows_left == 0:
+                whole = self.rows is not None and self._reservations == 0
+                self._rows_left = self.rows or 1 if whole else 1 << self._reservations
+            self._reservations += 1
+            self._next = self.counter
+            self._until = self.counter = self.counter + self._rows_left
+        self._next += 1
+        return self._next - 1
+
+    def row_done(self, number: int | None, stored: Value) -> None:
+        """A row took a number or brought its own; `stored` is what is in the table now, if it is there."""
+        self._rows_left = max(self._rows_left - 1, 0)
+        if not isinstance(stored, int):
+            self._next = self._next if number is None else number  # a row that was not added gives it back
+        elif number is None:
+            self.counter = max(self.counter, stored + 1)
+            self._next = max(self._next, stored + 1)
+
+
+@dataclass(slots=True)
 class _InsertRun:
     """Rows that live while an INSERT goes from row to row; its own new rows have negative identities."""
 
     unique: tuple[UniqueIndex, ...]
     existing: Work
+    numbers: _Numbers | None
     live: dict[RowId, Row] = field(init=False)
     changes: list[Change] = field(default_factory=list)
     touched: list[RowId] = field(default_factory=list)
     count: int = 0
-    numbered: int = 0
 
     def __post_init__(self) -> None:
         self.live = dict(self.existing)
 
-    def pass_number(self, next_number: int | None, given: int) -> None:
-        """A number that is given by hand: automatic ones go on after it."""
-        if next_number is not None:
-            self.numbered = max(self.numbered, given - next_number + 1)
+    def take_number(self) -> int:
+        """The next automatic number."""
+        if self.numbers is None:
+            raise Unknown("the next automatic number")
+        return self.numbers.take()
 
     def twins(self, row: Row, names: frozenset[str] = frozenset()) -> list[RowId]:
         """Living rows that have a key of the row, in these indexes or in all."""
@@ -433,11 +484,6 @@ def _assignments(
 def _is_default(node: exp.Expression) -> bool:
     """The word DEFAULT, which sqlglot takes for a column's name after SET; a quoted one is a name."""
     return isinstance(node, exp.Column) and node.name.upper() == "DEFAULT" and not node.this.quoted
-
-
-def _asks_for_number(node: exp.Expression) -> bool:
-    """NULL and 0 stand for the next automatic number."""
-    return isinstance(node, exp.Null) or (isinstance(node, exp.Literal) and node.sql() == "0")
 
 
 def _with_new_row(node: exp.Expression, table: Table, row: Row) -> exp.Expression:

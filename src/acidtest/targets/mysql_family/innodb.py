@@ -33,7 +33,7 @@ _COMPATIBLE = {
 
 def read_status(status: str) -> ThreadWaits:
     """Who waits for whom, by thread number."""
-    listed = status[status.rfind(_TRANSACTIONS) :]
+    listed = transactions_of(status)
     if _WAITS not in listed:
         return {}
     locks: list[Lock] = []
@@ -47,6 +47,11 @@ def read_status(status: str) -> ThreadWaits:
             waiting.add(int(thread[1]))
     blockers = who_blocks(locks, record_conflict)
     return {thread: blockers.get(thread, frozenset()) for thread in waiting}
+
+
+def transactions_of(status: str) -> str:
+    """The list of transactions; what stands above it may be about old ones (the latest deadlock)."""
+    return status[status.rfind(_TRANSACTIONS) :]
 
 
 def _read_locks(thread: int, transaction: str) -> Iterator[Lock]:

@@ -1,0 +1,53 @@
+"""Orders of effect that a history leaves open.
+
+Sessions that one COMMIT releases run at the same time. Which of them took effect first is not known: their
+answers may arrive in another order. An oracle that finds a violation asks for the other orders first.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from itertools import islice, permutations, product
+
+from acidtest.model import Event, EventKind, History
+
+ORDERS_MAX = 24
+
+
+def released_together(history: History) -> list[tuple[int, ...]]:
+    """Steps that one step released, and that completed before the next statement was launched."""
+    groups: list[tuple[int, ...]] = []
+    causes: dict[int, list[int]] = {}
+    resumed_by: dict[int, int] = {}
+    for event in (*history.events, None):
+        if event is None or event.kind is EventKind.LAUNCHED:
+            groups += [tuple(steps) for steps in causes.values() if len(steps) > 1]
+            causes = {}
+        elif event.kind is EventKind.RESUMED and event.cause is not None:
+            resumed_by[event.step] = event.cause
+        elif event.kind is EventKind.COMPLETED and event.step in resumed_by:
+            causes.setdefault(resumed_by[event.step], []).append(event.step)
+    return groups
+
+
+def other_orders(history: History) -> Iterator[History]:
+    """The same history with sessions that were released together taking effect in other orders."""
+    groups = released_together(history)
+    if not groups:
+        return
+    choices = product(*(permutations(group) for group in groups))
+    for chosen in islice(choices, 1, ORDERS_MAX):
+        events = history.events
+        for group, order in zip(groups, chosen, strict=True):
+            events = _reordered(events, group, order)
+        yield replace(history, events=events)
+
+
+def _reordered(events: Sequence[Event], group: Sequence[int], order: Sequence[int]) -> tuple[Event, ...]:
+    """The ends of the group's steps, in the new order, where the last of them was."""
+    ends = {step: [one for one in events if one.step == step and one.kind in _ENDS] for step in group}
+    last = max(i for i, one in enumerate(events) if one.step in group and one.kind in _ENDS)
+    before = [one for one in events[: last + 1] if one.step not in group or one.kind not in _ENDS]
+    return (*before, *(one for step in order for one in ends[step]), *events[last + 1 :])
+
+
+_ENDS = (EventKind.COMPLETED, EventKind.ABORTED)

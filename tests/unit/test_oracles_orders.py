@@ -1,0 +1,43 @@
+"""Sessions that one step released may have taken effect in any order."""
+
+from acidtest.casefile import parse_case
+from acidtest.model import Event, EventKind, History, Schema
+from acidtest.oracles.orders import other_orders, released_together
+
+CASE = parse_case("-- schedule\n" + "".join(f"/* tx{i} */ SELECT {i};\n" for i in (1, 2, 3, 1)), "case")
+
+
+def history(*events: Event) -> History:
+    return History(CASE, "t", "1", {}, Schema(), {}, events, (), {})
+
+
+def event(kind: EventKind, step: int, cause: int | None = None) -> Event:
+    return Event(kind, step, f"tx{step}", cause=cause)
+
+
+L, R, C, A = EventKind.LAUNCHED, EventKind.RESUMED, EventKind.COMPLETED, EventKind.ABORTED
+
+
+def test_two_released_by_one_commit_have_two_orders() -> None:
+    run = history(
+        event(L, 3), event(C, 3), event(R, 1, 3), event(C, 1), event(R, 2, 3), event(C, 2), event(A, 2)
+    )
+    assert released_together(run) == [(1, 2)]
+    (other,) = other_orders(run)
+    assert [(one.kind, one.step) for one in other.events if one.kind in (C, A)] == [
+        (C, 3),
+        (C, 2),
+        (A, 2),
+        (C, 1),
+    ]
+
+
+def test_a_chain_of_releases_has_one_order() -> None:
+    run = history(event(L, 3), event(C, 3), event(R, 1, 3), event(C, 1), event(R, 2, 1), event(C, 2))
+    assert released_together(run) == []
+    assert not list(other_orders(run))
+
+
+def test_a_launch_in_between_fixes_the_order() -> None:
+    run = history(event(L, 3), event(R, 1, 3), event(C, 1), event(L, 0), event(R, 2, 3), event(C, 2))
+    assert released_together(run) == []
