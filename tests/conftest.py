@@ -33,8 +33,9 @@ def provide(spec: str) -> None:
     pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
 
 
-@pytest.fixture(autouse=True)
-def _servers_of_markers(request: pytest.FixtureRequest) -> None:
-    for marker in request.node.iter_markers("live"):
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """Before any fixture, so that those of a whole module find the server too."""
+    for marker in item.iter_markers("live"):
         for spec in marker.args:
             provide(spec)

@@ -36,7 +36,9 @@ KNOWN = {
     "MDEV-26642": "same-value update",
     "MDEV-26643": "semi-consistent read",
     "MDEV-27992": "semi-consistent read",
+    "MDEV-32898": "old key of a moved row",
     "MDEV-34108": "semi-consistent read",
+    "MYSQL-114389": "old key of a moved row",
 }
 """Those that have a name as known behaviour."""
 

@@ -22,6 +22,10 @@ SETUP = """\
 CREATE TABLE t (id INT PRIMARY KEY, v INT NOT NULL);
 INSERT INTO t VALUES (1, 10), (2, 20);
 """
+NUMBERED = """\
+CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT UNIQUE);
+INSERT INTO n VALUES (1, 1), (10, 10);
+"""
 
 
 @dataclass(frozen=True)
@@ -279,6 +283,42 @@ TRAPS = [
 """,
         setup="CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT);\nINSERT INTO n VALUES (1, 0);\n",
         undecided=("serial",),
+    ),
+    *(
+        Trap(
+            f"automatic numbers that are lost: {name}",
+            f"/* tx1 */ {sql};\n/* tx2 */ INSERT INTO n (v) VALUES (4);\n-- final\n-- expect n: {final}\n",
+            setup=NUMBERED,
+            undecided=("serial", "views"),
+        )
+        for name, sql, final in (
+            ("mixed", "INSERT INTO n VALUES (NULL, 2), (5, 3)", "(1,1) (10,10) (11,2) (5,3) (13,4)"),
+            ("passed by", "INSERT INTO n VALUES (50, 2), (NULL, 3)", "(1,1) (10,10) (50,2) (51,3) (53,4)"),
+            ("ignored", "INSERT IGNORE INTO n (v) VALUES (1), (3)", "(1,1) (10,10) (11,3) (13,4)"),
+            (
+                "upsert",
+                "INSERT INTO n (v) VALUES (1), (7) ON DUPLICATE KEY UPDATE v = 9",
+                "(1,9) (10,10) (11,7) (13,4)",
+            ),
+            (
+                "selected",
+                "INSERT INTO n (v) SELECT v + 100 FROM n",
+                "(1,1) (10,10) (11,101) (12,110) (14,4)",
+            ),
+            ("failed", "INSERT INTO n (v) VALUES (1), (20)", "(1,1) (10,10) (13,4)"),
+            ("expression", "INSERT INTO n VALUES (1 - 1, 5)", "(1,1) (10,10) (11,5) (12,4)"),
+        )
+    ),
+    Trap(
+        "automatic numbers after an INSERT that failed half way",
+        """
+/* tx1 */ INSERT INTO n VALUES (90, 40), (91, 1);  -- expect: error duplicate-key
+/* tx2 */ INSERT INTO n (v) VALUES (4);            -- expect: affected 1
+-- final
+-- expect n: (1,1) (10,10) (91,4) or (1,1) (10,10) (92,4)
+""",
+        setup=NUMBERED,
+        undecided=("solver", "views", "serial"),
     ),
     Trap(
         "a sequence does not go back",

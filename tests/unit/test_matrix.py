@@ -12,6 +12,7 @@ from acidtest.errors import UsageError
 from acidtest.execute import Executor
 from acidtest.model import (
     Affected,
+    Blocked,
     ErrorKind,
     Failed,
     History,
@@ -66,6 +67,7 @@ def history(first: Outcome, second: Outcome, final: int | None = 10) -> History:
         (history(error(ErrorKind.LOCK_TIMEOUT, Undone.STATEMENT), WRONG), Found.SHOWS),
         (history(error(ErrorKind.SYNTAX, Undone.STATEMENT), RIGHT), Found.UNKNOWN),
         (history(Overran(1.0), RIGHT), Found.UNKNOWN),
+        (history(Blocked(), RIGHT), Found.UNKNOWN),
         (history(RIGHT, RIGHT, final=None), Found.UNKNOWN),
     ],
     ids=[
@@ -79,6 +81,7 @@ def history(first: Outcome, second: Outcome, final: int | None = 10) -> History:
         "a statement that was broken off leaves the rest as it is",
         "the version lacks what the case needs",
         "a statement overran",
+        "a statement waited for good",
         "the server died",
     ],
 )

@@ -162,6 +162,20 @@ def test_what_a_rolled_back_transaction_wrote_makes_no_cycle() -> None:
     assert names(schedule.format(end="ROLLBACK"), RR) == ()
 
 
+def test_what_a_rolled_back_transaction_read_makes_no_cycle() -> None:
+    schedule = """
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SELECT * FROM t WHERE id = 1;
+/* tx2 */ UPDATE t SET v = v + 1;
+/* tx2 */ COMMIT;
+/* tx1 */ SELECT * FROM t WHERE id = 2;
+/* tx1 */ {end};
+"""
+    assert names(schedule.format(end="COMMIT"), RC) == (SKEW,)
+    assert names(schedule.format(end="ROLLBACK"), RC) == ()
+
+
 def test_write_skew_of_three() -> None:
     schedule = """
 /* tx1 */ BEGIN;

@@ -802,6 +802,18 @@ def test_automatic_numbers_do_not_go_back() -> None:
     assert violation(replace(history, final={"n": ((3, 0), (4, 2))})).step is None
 
 
+def test_an_insert_that_failed_keeps_its_numbers() -> None:
+    setup = (
+        "CREATE TABLE n (id INT AUTO_INCREMENT PRIMARY KEY, v INT UNIQUE);\nINSERT INTO n VALUES (3, 0);\n"
+    )
+    history = run(
+        "/* tx1 */ INSERT INTO n (v) VALUES (1), (0); /* tx1 */ INSERT INTO n (v) VALUES (2);", setup=setup
+    )
+    assert history.final == {"n": ((3, 0), (6, 2))}
+    assert passes(history)
+    assert violation(replace(history, final={"n": ((3, 0), (4, 2))})).step is None
+
+
 # -- no judgement
 
 

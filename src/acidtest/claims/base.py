@@ -74,6 +74,12 @@ class Claim:
     conflict_errors: frozenset[ErrorKind] = frozenset()
     first_statement_retries: bool = False
     """A first statement that waited starts over with a new snapshot, because nothing was read before."""
+    grammar: str = "mysql"
+    """The name by which sqlglot knows the DBMS's SQL."""
+    savepoints_stack: bool = False
+    """A savepoint whose name is used again hides the old one; else it replaces it."""
+    numbers_from_sequence: bool = False
+    """Automatic numbers come from a sequence, which rows with numbers of their own do not move forward."""
     serializable: bool = False
     excludes: frozenset[str] = field(default_factory=frozenset)
     """Adya's phenomena that cannot happen."""

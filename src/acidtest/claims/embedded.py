@@ -20,8 +20,10 @@ SQLITE = Claim(
     write=Sees.SNAPSHOT,
     snapshot=SnapshotAt.FIRST_STATEMENT,
     on_conflict=OnConflict.REFUSE,
+    savepoints_stack=True,  # https://www.sqlite.org/lang_savepoint.html
     may_fail=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),
     conflict_errors=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),
+    grammar="sqlite",
     serializable=True,
     excludes=SERIALIZABLE_EXCLUDES | SNAPSHOT_EXCLUDES,
 )
@@ -43,6 +45,8 @@ DUCKDB = Claim(
     on_conflict=OnConflict.REFUSE,
     may_fail=frozenset({ErrorKind.WRITE_CONFLICT}),
     conflict_errors=frozenset({ErrorKind.WRITE_CONFLICT, ErrorKind.DUPLICATE_KEY}),
+    grammar="duckdb",
+    numbers_from_sequence=True,
     excludes=SNAPSHOT_EXCLUDES,
     quirks=(UPDATE_MISSES_DELETE,),
 )

@@ -32,6 +32,10 @@ _READ_COMMITTED = Claim(
     write=Sees.SNAPSHOT,
     snapshot=SnapshotAt.STATEMENT,
     on_conflict=OnConflict.RECHECK,
+    grammar="postgres",
+    savepoints_stack=True,
+    # https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL
+    numbers_from_sequence=True,
     excludes=READ_COMMITTED_EXCLUDES,
     quirks=(RECHECK,),
 )

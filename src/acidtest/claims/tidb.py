@@ -69,6 +69,7 @@ _READ_COMMITTED = Claim(
     snapshot=SnapshotAt.STATEMENT,
     on_conflict=OnConflict.WAIT,
     share_lock=Lock.NONE,
+    numbers_from_sequence=True,  # servers hand out numbers in batches of their own
     alone_locks=False,
     rows_are_keys=True,
     excludes=READ_COMMITTED_EXCLUDES,

@@ -75,6 +75,7 @@ def _print(table: LevelTable) -> None:
     for case in table.anomalies:
         grid.add_row(case.title, *(_word(table.cells[case.id, level]) for level in table.levels))
     console.print(grid)
+    console.print("waiting, error, snapshot: not seen, and what prevented it", style="dim")
     for level in table.levels:
         if names := table.occurred(level):
             console.print(f"{level.short} occurred: {'; '.join(names)}", highlight=False, markup=False)

@@ -13,7 +13,7 @@ from acidtest.casefile import check, describe_constraints, runs_on
 from acidtest.corpus.levels import PREVENTING, first_errors
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.execute import Executor
-from acidtest.model import Case, ErrorKind, Failed, History, Level, Overran, Undone
+from acidtest.model import Blocked, Case, ErrorKind, Failed, History, Level, Overran, Undone
 
 BESIDE_THE_POINT = frozenset(
     {
@@ -93,6 +93,8 @@ def judge(history: History) -> tuple[Found, str]:
     if any(isinstance(record.outcome, Overran) for record in history.records):
         return Found.UNKNOWN, "a statement neither answered nor waited within the limit"
     unmet = check(history)
+    if unmet and any(isinstance(record.outcome, Blocked) for record in history.records):
+        return Found.UNKNOWN, "a statement still waited when nothing was left to release it"
     unfit = next(_unfit(history, bool(unmet)), None)
     if unfit is not None:
         return Found.UNKNOWN, f"{unfit.message} ({unfit.code})"

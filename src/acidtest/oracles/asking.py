@@ -168,7 +168,7 @@ class AskingEngine(Engine):
         numbered = questions.takes_numbers(shape, table)
         outcome = self._write(sql, contents, self._number(shape, next_number) if numbered else None)
         if isinstance(outcome, Failed):
-            if numbered:
+            if numbered or (questions.has_counter(table) and questions.may_fail_half_way(shape)):
                 raise UndecidedError("how many automatic numbers a failed INSERT took")
             return Effect(errors=_error(outcome))
         after = self._strict.read([shape.target])[shape.target]
@@ -176,8 +176,10 @@ class AskingEngine(Engine):
         return _inserted(table, gone, new, outcome.count)
 
     def _number(self, shape: Shape, next_number: int | None) -> str:
+        assert shape.target is not None
         statement = None if next_number is None else self._strict.target.numbers_from(next_number)
-        if statement is None or not questions.numbers_only_new_rows(shape):
+        table = self._schema.table(shape.target)
+        if statement is None or not questions.numbers_only_new_rows(shape, table):
             raise UndecidedError("which automatic numbers an INSERT takes")
         return statement
 

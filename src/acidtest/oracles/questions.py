@@ -93,27 +93,48 @@ def reads_its_target(shape: Shape) -> bool:
 
 def takes_numbers(shape: Shape, table: Table) -> bool:
     """Whether an INSERT lets the table number a row by itself."""
-    counters = [i for i, column in enumerate(table.columns) if column.auto_increment]
-    if not counters or shape.verb is not Verb.INSERT:
+    if not has_counter(table) or shape.verb is not Verb.INSERT:
         return False
-    into, source = shape.tree.this, shape.tree.expression
-    names = [column.name for column in table.columns]
-    if isinstance(into, exp.Schema):
-        names = [column.name for column in into.expressions]
-    name = table.columns[counters[0]].name.lower()
-    position = next((i for i, one in enumerate(names) if one.lower() == name), None)
-    if position is None:
+    position = _counter_place(shape, table)
+    if position is None or not isinstance(shape.tree.expression, exp.Values):
         return True
-    if not isinstance(source, exp.Values):
-        return True
-    return not all(_is_number(row, position) for row in source.expressions)
+    return not all(_is_number(row, position) for row in shape.tree.expression.expressions)
 
 
-def numbers_only_new_rows(shape: Shape) -> bool:
-    """Whether each row of an INSERT surely takes one number: no query, no way to treat duplicates."""
+def has_counter(table: Table) -> bool:
+    """Whether the table can number rows by itself."""
+    return any(column.auto_increment for column in table.columns)
+
+
+def numbers_only_new_rows(shape: Shape, table: Table) -> bool:
+    """Whether each row of an INSERT surely takes one number: no query, no way to treat duplicates, and no
+    rows among them with numbers of their own, because then numbers are lost."""
     ways = ("conflict", "ignore", "alternative")
-    plain = isinstance(shape.tree.expression, exp.Values) and not shape.replaces
-    return plain and not any(shape.tree.args.get(way) for way in ways)
+    source = shape.tree.expression
+    if not isinstance(source, exp.Values) or shape.replaces:
+        return False
+    position = _counter_place(shape, table)
+    own = position is not None and any(not _asks(row, position) for row in source.expressions)
+    return not own and not any(shape.tree.args.get(way) for way in ways)
+
+
+def may_fail_half_way(shape: Shape) -> bool:
+    """Whether an INSERT that failed may have got past some of its rows."""
+    source = shape.tree.expression
+    return not isinstance(source, exp.Values) or len(source.expressions) > 1
+
+
+def _counter_place(shape: Shape, table: Table) -> int | None:
+    """Where among the values of an INSERT the column stands that counts by itself; None if it is left out."""
+    into = shape.tree.this
+    columns = into.expressions if isinstance(into, exp.Schema) else table.columns
+    counter = next(column.name.lower() for column in table.columns if column.auto_increment)
+    return next((i for i, column in enumerate(columns) if column.name.lower() == counter), None)
+
+
+def _asks(row: exp.Expression, position: int) -> bool:
+    values = row.expressions if isinstance(row, exp.Tuple) else [row]
+    return position < len(values) and values[position].sql().upper() in ("NULL", "0", "DEFAULT")
 
 
 def _is_number(row: exp.Expression, position: int) -> bool:

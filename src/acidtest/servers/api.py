@@ -17,6 +17,7 @@ from acidtest.servers.sources import OPEN_SOURCES, SOURCES, machine
 from acidtest.servers.specs import Spec, nearest_first, version_key
 from acidtest.servers.specs import parse_spec as parse_any_spec
 
+CHOICES_MAX = 12
 EMBEDDED = "postgres"
 """Installed when it is asked for and missing: the default target."""
 
@@ -155,5 +156,6 @@ def _choose(spec: Spec) -> Release:
 def _choice(spec: Spec) -> str:
     to_have = [one.version for one in available() if one.dbms == spec.dbms]
     at_hand = [one.version for one in installed() if one.dbms == spec.dbms]
-    ordered = nearest_first(spec.version, to_have + at_hand)
-    return f"nearest first, there is: {', '.join(f'{spec.dbms}@{version}' for version in ordered)}"
+    ordered = [f"{spec.dbms}@{version}" for version in nearest_first(spec.version, to_have + at_hand)]
+    more = ["and more (acidtest server list)"] if len(ordered) > CHOICES_MAX else []
+    return f"nearest first, there is: {', '.join([*ordered[:CHOICES_MAX], *more])}"

@@ -211,6 +211,7 @@ class _Insert:
     def run(self, run: _Run) -> Effect:
         numbers = None if run.next_number is None else _Numbers(run.next_number, self._row_count)
         effect = _InsertRun(self._unique, run.existing, numbers)
+        row: Row | None = None
         try:
             for values in self._rows(run.views):
                 row, number = self._complete(values, effect)
@@ -220,6 +221,8 @@ class _Insert:
         except EvaluationError as error:
             if self._ignores:
                 raise Unknown("INSERT IGNORE of a value that does not fit") from error
+            if numbers and row is not None and numbers.may_pass(row[self._counter or 0]):
+                raise Unknown("whether the number of a row that failed counts") from error
             return Effect(errors=frozenset({error.kind}), numbered=numbers.taken if numbers else 0)
         return Effect(
             changes=tuple(effect.changes),
@@ -369,6 +372,11 @@ class _Numbers:
             self._until = self.counter = self.counter + self._rows_left
         self._next += 1
         return self._next - 1
+
+    def may_pass(self, own: Value) -> bool:
+        """Whether a number of its own that a row brought may count although the row failed. Measured: MySQL
+        9.7 counts it if it is the next after that of the row before, MariaDB 10.11 does not."""
+        return self.taken > 0 and isinstance(own, int) and own >= self.counter
 
     def row_done(self, number: int | None, stored: Value) -> None:
         """A row took a number or brought its own; `stored` is what is in the table now, if it is there."""

@@ -1,0 +1,78 @@
+"""The order of things: which event takes effect before which, and how matters stood when a step began."""
+
+from collections.abc import Iterator
+
+from acidtest.model import ErrorKind, Event, EventKind, Failed, History, Omitted, Undone
+from acidtest.mvcc import Chains
+from acidtest.sql import StatementKind, kind_of
+
+_ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)
+
+
+class Timeline:
+    """What is under way, and how matters stood when each step was launched."""
+
+    def __init__(self, history: History, chains: Chains) -> None:
+        self._history = history
+        self._chains = chains
+        self.launched_at: dict[int, int] = {}
+        """The clock when a step was launched."""
+        self.dirty_at: dict[int, frozenset[tuple[str, int]]] = {}
+        """Rows whose newest version was not committed when a step was launched."""
+        self.in_flight: dict[str, int] = {}
+        """The step that each session is busy with."""
+
+    def launch(self, event: Event) -> None:
+        """A step begins."""
+        self.launched_at[event.step] = self._chains.clock
+        self.dirty_at[event.step] = self._dirty_rows()
+        self.in_flight[event.session] = event.step
+
+    def start_over(self, step: int) -> None:
+        """A step that waited begins again."""
+        self.launched_at[step] = self._chains.clock
+
+    def complete(self, event: Event) -> None:
+        """A step ends."""
+        self.in_flight.pop(event.session, None)
+
+    def is_victim(self, session: str) -> bool:
+        """Whether the statement that the session has in flight, or its next one, ends in a deadlock."""
+        done = self.in_flight.get(session, max(self.launched_at, default=0))
+        for record in self._history.records:
+            if record.session == session and record.step >= done and not isinstance(record.outcome, Omitted):
+                return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.DEADLOCK
+        return False
+
+    def _dirty_rows(self) -> frozenset[tuple[str, int]]:
+        return frozenset(
+            (table, row)
+            for table in self._chains.tables()
+            for row, versions in self._chains.rows(table)
+            if not self._chains.is_committed(versions[-1].writer)
+        )
+
+
+def in_order_of_effect(history: History) -> Iterator[Event]:
+    """Events as observed, but of those that are heard of at the same time the ends of transactions first.
+
+    COMMIT and ROLLBACK release others, then transactions that an error undid (to end a deadlock, or because
+    they lost a conflict): they ended before the statement went on that waited for them.
+    """
+    batch: list[Event] = []
+    for event in history.events:
+        if event.kind is EventKind.LAUNCHED:
+            yield from sorted(batch, key=lambda one: _rank(history, one))
+            batch = []
+            yield event
+        else:
+            batch.append(event)
+    yield from sorted(batch, key=lambda one: _rank(history, one))
+
+
+def _rank(history: History, event: Event) -> int:
+    record = history.records[event.step]
+    if event.kind is EventKind.COMPLETED and kind_of(record.sql) in _ENDS:
+        return 0
+    undone = isinstance(record.outcome, Failed) and record.outcome.undone
+    return 1 if event.kind is EventKind.COMPLETED and undone in (Undone.TRANSACTION, Undone.CONNECTION) else 2

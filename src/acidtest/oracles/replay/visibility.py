@@ -1,0 +1,82 @@
+"""What a statement sees: when its snapshot was taken, and which versions are in it."""
+
+from collections.abc import Sequence
+
+from acidtest.claims import Sees, SnapshotAt
+from acidtest.model import Record, Row
+from acidtest.mvcc import Chains, Seen, Visible
+from acidtest.oracles.replay.timeline import Timeline
+from acidtest.oracles.replay.transactions import Standing
+from acidtest.sql import StatementKind, kind_of
+
+_ROW_KINDS = (StatementKind.QUERY, StatementKind.WRITE)
+
+
+class Visibility:
+    """The views of statements, as the claims of their sessions define them."""
+
+    def __init__(self, chains: Chains, timeline: Timeline) -> None:
+        self._chains = chains
+        self._timeline = timeline
+
+    # -- when the snapshot is taken
+
+    def first_statement(self, standing: Standing, record: Record) -> None:
+        """The snapshot of engines that take it with the first statement, whatever that is."""
+        if standing.claim.snapshot is not SnapshotAt.FIRST_STATEMENT or standing.transaction is None:
+            return
+        if not standing.moments and kind_of(record.sql) in _ROW_KINDS:
+            standing.moments = (self._chains.clock,)
+            standing.opened_by = record.step
+
+    def only_statement(self, standing: Standing, record: Record) -> None:
+        """The same for a statement that is a transaction by itself."""
+        if standing.claim.snapshot is SnapshotAt.FIRST_STATEMENT:
+            standing.moments = (self._timeline.launched_at[record.step],)
+            standing.opened_by = record.step
+
+    def moments(self, standing: Standing, record: Record, alone: bool) -> tuple[int, ...]:
+        """Clock readings at which the snapshot of a plain read may have been taken."""
+        launched = self._timeline.launched_at[record.step]
+        if alone or standing.claim.snapshot is SnapshotAt.STATEMENT:
+            return (launched,)
+        if not standing.moments:
+            standing.maybe_unopened = True
+            return (launched,)
+        if standing.maybe_unopened and launched not in standing.moments:
+            return (*standing.moments, launched)
+        return standing.moments
+
+    def snapshot(self, standing: Standing, record: Record) -> int:
+        """The clock reading of the snapshot that a write or locking read has."""
+        if standing.claim.snapshot is SnapshotAt.STATEMENT or not standing.moments:
+            return self._timeline.launched_at[record.step]
+        return standing.moments[0]
+
+    # -- which versions are visible
+
+    def visible(self, standing: Standing, sees: Sees, moment: int) -> Visible:
+        """The test for what a statement sees, with a snapshot of a moment if it has one."""
+        own, chains = standing.transaction, self._chains
+        match sees:
+            case Sees.NEWEST:
+                return lambda _version: True
+            case Sees.COMMITTED:
+                return lambda version: version.writer == own or chains.is_committed(version.writer)
+            case Sees.SNAPSHOT:
+                return lambda version: version.writer == own or chains.committed_by(version.writer, moment)
+
+    def committed(self, standing: Standing) -> Visible:
+        """The test for what is committed by now, or its own."""
+        return self.visible(standing, Sees.COMMITTED, self._chains.clock)
+
+    def views(self, tables: Sequence[str], visible: Visible) -> dict[str, list[Seen]]:
+        """The visible rows of each table."""
+        return {table: self._chains.view(table, visible) for table in tables}
+
+    def values_at(self, table: str, row: int, moment: int) -> Row | None:
+        """What a row held when the clock stood at a moment."""
+        versions = [
+            one for one in self._chains.versions(table, row) if self._chains.committed_by(one.writer, moment)
+        ]
+        return versions[-1].values if versions else None

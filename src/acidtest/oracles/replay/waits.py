@@ -1,0 +1,168 @@
+"""For whom a statement must wait: rows, unique keys and conditions that others hold."""
+
+from collections.abc import Sequence
+
+from sqlglot import exp
+
+from acidtest.casefile import format_row
+from acidtest.claims import Lock, OnConflict
+from acidtest.model import Record, ViolationKind
+from acidtest.mvcc import Seen, Version
+from acidtest.oracles.engine import UndecidedError
+from acidtest.oracles.locks import PredicateLock, RowLock
+from acidtest.oracles.replay.scene import Scene
+from acidtest.oracles.replay.transactions import Standing
+from acidtest.oracles.replay.violations import ViolationError
+from acidtest.sql.shape import Shape, Verb
+from acidtest.sql.writes import Effect
+
+_NEVER_WAITS = (OnConflict.REFUSE, OnConflict.AT_COMMIT)
+
+
+class Waits:
+    """Judges statements that went on although they had to wait, and keeps book of what they lock."""
+
+    def __init__(self, scene: Scene) -> None:
+        self._schema = scene.history.schema
+        self._engine = scene.engine
+        self._chains = scene.chains
+        self._transactions = scene.transactions
+        self._timeline = scene.timeline
+
+    # -- rows
+
+    def require_for_rows(
+        self, standing: Standing, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
+    ) -> None:
+        """Nobody else may hold the rows that the statement has worked on."""
+        if shape.target is None or standing.transaction is None or mode is Lock.NONE:
+            return
+        if standing.claim.on_conflict in _NEVER_WAITS:
+            return
+        if mode is Lock.SHARE and self._may_lock_index_only(standing, shape):
+            return
+        suspects = []
+        for row in worked_on:
+            lock = self._transactions.locks.conflict(standing.transaction, shape.target, row, mode)
+            if lock is not None:
+                raise self._missing(record, lock.holder, lock.step, self._text(shape.target, row))
+            newest = self._chains.newest(shape.target, row)
+            if self._transactions.is_foreign(standing, newest):
+                if newest.deleted:
+                    raise self._missing(record, newest.writer, newest.step, self._text(shape.target, row))
+                suspects.append(newest)
+        if standing.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
+            suspects += self._pending(standing, shape.target, set(worked_on))
+        if suspects and shape.plain:
+            self._require_for_matching(record, shape, suspects)
+
+    def _require_for_matching(self, record: Record, shape: Shape, suspects: Sequence[Version]) -> None:
+        """Of versions that are not committed, the statement must wait for those that meet its condition."""
+        assert shape.target is not None
+        rows = [Seen(one.row, one.values) for one in suspects if one.values is not None]
+        sure = set(self._engine.matching(record.sql, shape, rows))
+        for one in suspects:
+            if one.row in sure:
+                raise self._missing(record, one.writer, one.step, self._text(shape.target, one.row))
+
+    def _pending(self, standing: Standing, table: str, known: set[int]) -> list[Version]:
+        """Rows that others have inserted or changed and not committed: a statement whose condition they come
+        under finds them in whatever index it uses, locked."""
+        newest = [versions[-1] for row, versions in self._chains.rows(table) if row not in known]
+        return [one for one in newest if not one.deleted and self._transactions.is_foreign(standing, one)]
+
+    def _may_lock_index_only(self, standing: Standing, shape: Shape) -> bool:
+        """Whether a secondary index has all columns that the statement names."""
+        if not standing.claim.index_only_locks or shape.target is None:
+            return False
+        table = self._schema.table(shape.target)
+        if shape.tree.find(exp.Star) is not None:
+            named = {column.name.lower() for column in table.columns}
+        else:
+            named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
+        primary = {name.lower() for index in table.indexes if index.primary for name in index.columns}
+        return any(
+            named <= primary | {name.lower() for name in index.columns}
+            for index in table.indexes
+            if not index.primary
+        )
+
+    # -- keys and conditions
+
+    def require_for_keys(self, standing: Standing, record: Record, shape: Shape, effect: Effect) -> None:
+        """Nobody else may have a hand on a unique key, or hold a condition, that a new row comes under."""
+        if standing.claim.on_conflict in _NEVER_WAITS:
+            return
+        assert shape.target is not None
+        new_rows = [change for change in effect.changes if change.values is not None and not change.table]
+        for index in self._engine.unique_indexes(record.sql, shape):
+            keys = {index.key(change.values): change.row for change in new_rows if change.values is not None}
+            keys.pop(None, None)
+            if not keys:
+                continue
+            for row, versions in self._chains.rows(shape.target):
+                newest = versions[-1]
+                if not self._transactions.is_foreign(standing, newest):
+                    continue
+                held = {
+                    index.key(one.values)
+                    for one in versions
+                    if one.values is not None and (one is newest or self._is_newest_committed(versions, one))
+                }
+                for key, own in keys.items():
+                    if key in held and own != row:
+                        what = f"key {key} of index {index.name}"
+                        raise self._missing(record, newest.writer, newest.step, what)
+        if shape.verb is Verb.INSERT:
+            rows = [Seen(i, one.values) for i, one in enumerate(new_rows) if one.values is not None]
+            self._require_for_conditions(standing, record, shape.target, rows)
+
+    def _is_newest_committed(self, versions: Sequence[Version], one: Version) -> bool:
+        committed = [version for version in versions if self._chains.is_committed(version.writer)]
+        return bool(committed) and committed[-1] is one
+
+    def _require_for_conditions(
+        self, standing: Standing, record: Record, table: str, rows: Sequence[Seen]
+    ) -> None:
+        for lock in self._transactions.locks.predicates:
+            if lock.holder == standing.transaction or lock.table != table:
+                continue
+            if self._engine.matching(lock.sql, lock.shape, rows):
+                raise self._missing(record, lock.holder, lock.step, "the condition of a statement")
+
+    # -- the violation
+
+    def _missing(self, record: Record, holder: int, step: int | None, what: str) -> ViolationError:
+        who = self._transactions.owner(holder)
+        if self._timeline.is_victim(who):
+            raise UndecidedError("a deadlock victim may have let go before it was told")
+        since = "" if step is None else f" since step {step}"
+        return ViolationError(
+            ViolationKind.MISSING_BLOCK,
+            record.step,
+            f"blocked by {who}",
+            "not blocked" if not record.waited else "resumed too early",
+            f"{who} holds {what}{since} and has not ended",
+        )
+
+    def _text(self, table: str, row: int) -> str:
+        versions = self._chains.versions(table, row)
+        values = next(one.values for one in reversed(versions) if one.values is not None)
+        return f"row {format_row(values)} of {table}"
+
+    # -- locks
+
+    def take_locks(
+        self, standing: Standing, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
+    ) -> None:
+        """Book the locks that the statement surely holds now."""
+        if standing.transaction is None or shape.target is None or mode is Lock.NONE:
+            return
+        locks = self._transactions.locks
+        sure = mode is Lock.EXCLUSIVE or not self._may_lock_index_only(standing, shape)
+        for row in worked_on if sure else ():
+            locks.rows.append(RowLock(standing.transaction, shape.target, row, mode, record.step))
+        if standing.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
+            locks.predicates.append(
+                PredicateLock(standing.transaction, shape.target, record.sql, shape, record.step)
+            )

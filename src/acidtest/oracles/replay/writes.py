@@ -1,0 +1,173 @@
+"""Judges writes: what they did, for whom they had to wait, and how they leave the version chains."""
+
+from collections.abc import Sequence
+
+from acidtest.claims import Lock, OnConflict
+from acidtest.model import Affected, Failed, Record, Row, Table, ViolationKind
+from acidtest.mvcc import Seen
+from acidtest.oracles.engine import UndecidedError, Views
+from acidtest.oracles.replay.failures import Failures
+from acidtest.oracles.replay.numbers import Numbers
+from acidtest.oracles.replay.scene import Saw, Scene
+from acidtest.oracles.replay.transactions import Standing
+from acidtest.oracles.replay.violations import ViolationError, error_text
+from acidtest.oracles.replay.waits import Waits
+from acidtest.oracles.replay.work import Work, without_some
+from acidtest.sql.shape import Shape
+from acidtest.sql.writes import Effect
+
+
+class Writes:
+    """The writes of a walk."""
+
+    def __init__(self, scene: Scene, saw: Saw) -> None:
+        self.doubted = False
+        """A statement that waited may have passed rows by; which, was guessed from what it reported."""
+        self._schema = scene.history.schema
+        self._engine = scene.engine
+        self._chains = scene.chains
+        self._visibility = scene.visibility
+        self._work = Work(scene)
+        self._waits = Waits(scene)
+        self._failures = Failures(scene)
+        self._numbers = Numbers(scene)
+        self._saw = saw
+
+    def judge(self, standing: Standing, record: Record, shape: Shape) -> None:
+        """Judge a write, and put what it did onto the chains."""
+        assert shape.target is not None
+        if record.waited and shape.tree.args.get("limit"):
+            raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
+        work, conflict = self._work.rows(standing, record, shape)
+        views = self._views(standing, record, shape)
+        effect = self._effect(standing, record, shape, work, views)
+        self._numbers.advance(shape.target, effect)
+        if isinstance(record.outcome, Failed):
+            self._failures.judge_conflict(standing, record, record.outcome, effect.errors, effect.may_fail)
+            return
+        if effect.errors and standing.claim.on_conflict is OnConflict.AT_COMMIT:
+            raise UndecidedError("an optimistic write that breaks a constraint: that may show at COMMIT")
+        self._failures.require_conflict(standing, record, conflict)
+        self._waits.require_for_rows(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+        self._waits.require_for_keys(standing, record, shape, effect)
+        _compare(record, effect)
+        if record.waited and any(change.table for change in effect.changes):
+            raise UndecidedError("a write of several tables that waited")
+        newest = self._visibility.committed(standing)
+        self._saw(standing, record, shape, {**views, shape.target: work}, newest)
+        self._apply(standing, record, shape, effect, work)
+        self._waits.take_locks(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+
+    def _views(self, standing: Standing, record: Record, shape: Shape) -> Views:
+        """What INSERT .. SELECT and subqueries read."""
+        reads = standing.claim.insert_select_reads or standing.claim.write
+        visible = self._visibility.visible(standing, reads, self._visibility.snapshot(standing, record))
+        views = self._visibility.views(shape.reads, visible)
+        if record.waited and not shape.plain:
+            now = self._visibility.views(shape.reads, self._visibility.committed(standing))
+            if now != views:
+                raise UndecidedError(
+                    "a write that waited, and whose subqueries may have read before or after"
+                )
+        return views
+
+    def _effect(
+        self, standing: Standing, record: Record, shape: Shape, work: Sequence[Seen], views: Views
+    ) -> Effect:
+        """What the write had to do; where rows may have been passed by, what it did as far as it tells."""
+        assert shape.target is not None
+        existing = self._chains.view(shape.target, self._visibility.committed(standing))
+        number = self._numbers.next(shape.target)
+        effect = self._engine.effect(record.sql, shape, work, existing, views, number)
+        doubtful = self._work.doubtful(standing, record, shape, effect.worked_on)
+        if doubtful and isinstance(record.outcome, Affected):
+            effects = [
+                self._engine.effect(record.sql, shape, chosen, existing, views, number)
+                for chosen in without_some(work, doubtful)
+            ]
+            effect = _only_one(effects, record.outcome.count, work) or effect
+            self.doubted = True
+        return effect
+
+    def _apply(
+        self, standing: Standing, record: Record, shape: Shape, effect: Effect, work: Sequence[Seen]
+    ) -> None:
+        """Put what the statement changed onto the chains."""
+        assert shape.target is not None
+        assert standing.transaction is not None
+        # Optimistic transactions do not write what they leave as it is, so it cannot hide another's version.
+        optimistic = standing.claim.on_conflict is OnConflict.AT_COMMIT
+        unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
+        for change in effect.changes:
+            table = change.table or shape.target
+            row = change.row
+            if (row, change.values) in unwritten:
+                continue
+            if row is None and change.values is not None:
+                row = self._revived(standing, record, shape, change.values)
+            if row is None:
+                assert change.values is not None
+                self._chains.insert(table, change.values, standing.transaction, record.step)
+            else:
+                self._chains.write(table, row, change.values, standing.transaction, record.step)
+
+    def _revived(self, standing: Standing, record: Record, shape: Shape, values: Row) -> int | None:
+        """The deleted row that a new one takes the place of, where the primary key is what a row is."""
+        assert shape.target is not None
+        name = _clustered_index(self._schema.table(shape.target))
+        if not standing.claim.rows_are_keys or name is None:
+            return None
+        indexes = [one for one in self._engine.unique_indexes(record.sql, shape) if one.name == name]
+        for row, versions in self._chains.rows(shape.target) if indexes else ():
+            last = next((one.values for one in reversed(versions) if one.values is not None), None)
+            if versions[-1].deleted and last is not None and indexes[0].key(last) == indexes[0].key(values):
+                return row
+        return None
+
+
+def _compare(record: Record, effect: Effect) -> None:
+    """What the DBMS reported must be what the statement had to do."""
+    outcome = record.outcome
+    if not isinstance(outcome, Affected):
+        raise UndecidedError("a write with a result set")
+    if effect.errors:
+        raise ViolationError(
+            ViolationKind.WRONG_ERROR,
+            record.step,
+            error_text(effect.errors),
+            f"affected {outcome.count}",
+            "the statement succeeded although it breaks a constraint of its table",
+        )
+    if outcome.count not in effect.counts:
+        counts = " or ".join(map(str, sorted(effect.counts)))
+        raise ViolationError(
+            ViolationKind.WRONG_AFFECTED_COUNT,
+            record.step,
+            f"affected {counts}",
+            f"affected {outcome.count}",
+            "the statement worked on other rows than those it had to see",
+        )
+
+
+def _only_one(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> Effect | None:
+    """The one effect that fits the observed count; None if none does.
+
+    Of those that leave the same rows behind, the one with the fewest locks: more are not sure to be held.
+    """
+    fitting = [effect for effect in effects if not effect.errors and count in effect.counts]
+    old = dict(work)
+    results = {
+        frozenset((one.row, one.values) for one in effect.changes if old.get(one.row or 0) != one.values)
+        for effect in fitting
+    }
+    if len(results) > 1:
+        raise UndecidedError("which rows a statement that waited has found on its way")
+    return min(fitting, key=lambda effect: len(effect.worked_on), default=None)
+
+
+def _clustered_index(table: Table) -> str | None:
+    """The index that InnoDB keeps rows by: https://dev.mysql.com/doc/refman/8.4/en/innodb-index-types.html"""
+    nullable = {column.name for column in table.columns if column.nullable}
+    primary = [index.name for index in table.indexes if index.primary]
+    unique = [index.name for index in table.indexes if index.unique and not nullable & set(index.columns)]
+    return next(iter(primary or (unique if len(unique) == 1 else [])), None)
