@@ -1,14 +1,15 @@
 """Sessions that one step released may have taken effect in any order."""
 
 from acidtest.casefile import parse_case
-from acidtest.model import Event, EventKind, History, Schema
+from acidtest.model import Affected, Event, EventKind, History, Record, Schema, TransactionState
 from acidtest.oracles.orders import other_orders, released_together
 
 CASE = parse_case("-- schedule\n" + "".join(f"/* tx{i} */ SELECT {i};\n" for i in (1, 2, 3, 1)), "case")
 
 
-def history(*events: Event) -> History:
-    return History(CASE, "t", "1", {}, Schema(), {}, events, (), {})
+def history(*events: Event, after: TransactionState = TransactionState.NONE) -> History:
+    records = tuple(Record(i, "tx", "UPDATE t SET a = 1", Affected(1), after=after) for i in range(4))
+    return History(CASE, "t", "1", {}, Schema(), {}, events, records, {})
 
 
 def event(kind: EventKind, step: int, cause: int | None = None) -> Event:
@@ -41,3 +42,10 @@ def test_a_chain_of_releases_has_one_order() -> None:
 def test_a_launch_in_between_fixes_the_order() -> None:
     run = history(event(L, 3), event(R, 1, 3), event(C, 1), event(L, 0), event(R, 2, 3), event(C, 2))
     assert released_together(run) == []
+
+
+def test_a_step_within_a_transaction_releases_nobody_so_its_own_order_is_open_too() -> None:
+    run = history(event(L, 3), event(C, 3), event(R, 1, 3), event(C, 1), after=TransactionState.OPEN)
+    assert released_together(run) == [(3, 1)]
+    (other,) = other_orders(run)
+    assert [one.step for one in other.events if one.kind is C] == [1, 3]

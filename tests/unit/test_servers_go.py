@@ -183,7 +183,7 @@ def test_too_little_disk_is_said_before_anything_is_done(
 ) -> None:
     log = stand_in(monkeypatch, tmp_path / "bin", "go", GO)
     usage = namedtuple("usage", "total used free")
-    monkeypatch.setattr(resources.shutil, "disk_usage", lambda _: usage(10, 9, 1_500_000_000))
+    monkeypatch.setattr("shutil.disk_usage", lambda _: usage(10, 9, 1_500_000_000))
     with pytest.raises(InstallFailedError, match=r"tidb@8\.5\.4 needs about 6 GB of disk, but only 1\.5 GB"):
         Go().fetch(release("8.5.4"), folder, no_progress)
     assert log.read_text() == ""

@@ -31,7 +31,7 @@ mkdir -p "$folder" && cp "%s" "$folder/"
 @pytest.fixture(autouse=True)
 def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("ACIDTEST_CACHE", str(tmp_path / "cache"))
-    monkeypatch.setattr(maven.ctypes.util, "find_library", lambda _name: "libaio.so.1")
+    monkeypatch.setattr("ctypes.util.find_library", lambda _name: "libaio.so.1")
 
 
 @pytest.fixture

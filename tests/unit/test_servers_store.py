@@ -193,7 +193,7 @@ def test_mvn_without_network_is_one_sentence(tmp_path: Path) -> None:
     # mvn takes further options from a file in the folder that it is started in
     (cache_folder("maven", ".mvn") / "maven.config").write_text(f"--settings={settings}\n")
     with pytest.raises(InstallFailedError, match=r"with mvn failed: .*127\.0\.0\.1|needs the program 'mvn'"):
-        store.install(maven.RELEASES[0], maven.Maven(), no_progress)
+        store.install(maven.Maven().releases()[0], maven.Maven(), no_progress)
     assert nothing_is_left()
 
 

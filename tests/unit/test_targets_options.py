@@ -44,5 +44,5 @@ def test_several_are_all_that_are_installed(monkeypatch: pytest.MonkeyPatch) -> 
     class Have:
         spec = "tidb@5.4.2"
 
-    monkeypatch.setattr(resolve.servers, "installed_for", lambda wish: [Have()] if wish == "tidb@*" else [])
+    monkeypatch.setattr("acidtest.servers.installed_for", lambda wish: [Have()] if wish == "tidb@*" else [])
     assert expand_spec("tidb@*?mode=optimistic") == ["tidb@5.4.2?mode=optimistic"]

@@ -1,20 +1,23 @@
 """Orders of effect that a history leaves open.
 
 Sessions that one COMMIT releases run at the same time. Which of them took effect first is not known: their
-answers may arrive in another order. An oracle that finds a violation asks for the other orders first.
+answers may arrive in another order. The same holds for a session that goes on although nobody let go of a
+lock. An oracle that finds a violation asks for the other orders first.
 """
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, permutations, product
 
-from acidtest.model import Event, EventKind, History
+from acidtest.model import Event, EventKind, Failed, History, TransactionState
+from acidtest.sql import StatementKind, kind_of
 
 ORDERS_MAX = 24
 
 
 def released_together(history: History) -> list[tuple[int, ...]]:
-    """Steps that one step released, and that completed before the next statement was launched."""
+    """Steps that one step released, and that completed before the next statement was launched; with that step
+    itself if it cannot have released them."""
     groups: list[tuple[int, ...]] = []
     causes: dict[int, list[int]] = {}
     resumed_by: dict[int, int] = {}
@@ -25,8 +28,17 @@ def released_together(history: History) -> list[tuple[int, ...]]:
         elif event.kind is EventKind.RESUMED and event.cause is not None:
             resumed_by[event.step] = event.cause
         elif event.kind is EventKind.COMPLETED and event.step in resumed_by:
-            causes.setdefault(resumed_by[event.step], []).append(event.step)
+            cause = resumed_by[event.step]
+            causes.setdefault(cause, _with_cause(history, cause)).append(event.step)
     return groups
+
+
+def _with_cause(history: History, cause: int) -> list[int]:
+    """A step within an open transaction does not let go of locks; who goes on then was released by the server
+    itself (InnoDB's purge takes a deleted record away, and the locks on it), perhaps before that step."""
+    record = history.records[cause]
+    inside = record.after is TransactionState.OPEN and kind_of(record.sql) is not StatementKind.SAVEPOINT
+    return [cause] if inside and not isinstance(record.outcome, Failed) else []
 
 
 def other_orders(history: History) -> Iterator[History]:

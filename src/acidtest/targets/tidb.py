@@ -29,7 +29,7 @@ from acidtest.targets.mysql_family.target import FamilyTarget, run_in
 from acidtest.targets.mysql_family.waits import FamilyWatch, Seen, rows_of
 from acidtest.targets.mysql_family.wire import Wire
 
-_WAITS_ARE_TOLD_SINCE = (5, 1, 0)
+_NO_SUCH_TABLE = 1146
 _BEGINS_S = 0.01
 """Longer than a lock takes that nobody holds."""
 _WAITING = ("LockWaiting", "Committing")
@@ -171,9 +171,10 @@ class TiDBTarget(FamilyTarget):
             self._control.ask(f"INSERT IGNORE INTO mysql.tidb VALUES ({_SAFE_POINT}, '')")
 
     def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
-        commit_build = self.version_number()[:2] == (0, 0)
-        told = commit_build or self.version_number() >= _WAITS_ARE_TOLD_SINCE
-        return TiDBWatch(wire, sessions) if told else BlindWatch(wire, sessions)
+        refused = self._control.ask("SELECT 1 FROM information_schema.TIDB_TRX LIMIT 1")[-1]
+        if isinstance(refused, Refused) and refused.errno == _NO_SUCH_TABLE:
+            return BlindWatch(wire, sessions)
+        return TiDBWatch(wire, sessions)
 
     def cancel(self, session: Session) -> None:
         if isinstance(session, TiDBSession):
