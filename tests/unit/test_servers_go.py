@@ -27,7 +27,7 @@ require (
 )
 
 // a comment
-replace google.golang.org/grpc => google.golang.org/grpc v1.29.1
+replace example.com/grpc => example.com/grpc v1.29.1
 
 replace {MODULE}/parser => ./parser
 
@@ -96,7 +96,7 @@ def test_the_parser_is_taken_at_the_same_commit(
     lines = (tmp_path / "bin" / "go.mod").read_text().splitlines()
     assert f"require {MODULE} {PSEUDO}" in lines
     assert f"replace {MODULE}/parser => {MODULE}/parser v0.0.0-20220627062839-d6be9105e6c4" in lines
-    assert "replace google.golang.org/grpc => google.golang.org/grpc v1.29.1" in lines
+    assert "replace example.com/grpc => example.com/grpc v1.29.1" in lines
     assert "exclude example.com/a v1.0.0" in lines
     assert "go 1.16" in lines
 
