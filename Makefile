@@ -12,7 +12,12 @@ test: $(VENV)/.installed-dev
 	ACIDTEST_PROVIDE=1 $(BIN)/python -m pytest
 
 # Every server that a test asks for, TiDB built from source among them: gigabytes, and half an hour or more.
+ALL_SERVERS := mariadb@10.1 mariadb@10.2 mariadb@10.5.23 mariadb@10.11 mariadb@11.4 mariadb@11.8 \
+  mysql@5.5 mysql@5.6 mysql@5.7 mysql@8.0.12 mysql@8.0.15 mysql@8.0.33 mysql@9.7 \
+  postgres@9.6 postgres@12 postgres@15 postgres@16 postgres@18 seekdb tidb@5.4.2 tidb@8.5.4
+
 test-all: $(VENV)/.installed-dev
+	$(BIN)/acidtest server install $(ALL_SERVERS)
 	ACIDTEST_PROVIDE=all $(BIN)/python -m pytest --timeout 3600
 
 check: $(VENV)/.installed-dev
