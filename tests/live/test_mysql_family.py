@@ -38,9 +38,7 @@ def _opened() -> Iterator[dict[str, FamilyTarget]]:
 
 
 @pytest.fixture
-def target(
-    request: pytest.FixtureRequest, _servers_of_markers: None, _opened: dict[str, FamilyTarget]
-) -> Iterator[FamilyTarget]:
+def target(request: pytest.FixtureRequest, _opened: dict[str, FamilyTarget]) -> Iterator[FamilyTarget]:
     spec: str = request.param
     if spec not in _opened:
         target = open_target(spec)
