@@ -7,7 +7,6 @@ from acidtest.model.case import (
     TargetConstraint,
     Transaction,
     interleave,
-    session_names,
 )
 from acidtest.model.expect import (
     Condition,
@@ -36,7 +35,7 @@ from acidtest.model.outcome import (
     Warning,
 )
 from acidtest.model.schema import Column, Index, Schema, State, Table, freeze_state
-from acidtest.model.value import Row, Value, same_rows, sort_rows
+from acidtest.model.value import Row, Value, same_rows, sort_rows, typed_row
 from acidtest.model.verdict import Judgement, KnownBehaviour, RowDifference, Verdict, ViolationKind
 
 __all__ = [
@@ -85,6 +84,6 @@ __all__ = [
     "freeze_state",
     "interleave",
     "same_rows",
-    "session_names",
     "sort_rows",
+    "typed_row",
 ]

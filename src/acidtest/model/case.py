@@ -1,6 +1,6 @@
 """A case: a schema with its rows, transactions, and the schedule in which their statements are submitted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from acidtest.model.expect import Expectation, FinalExpectation
@@ -85,10 +85,6 @@ class Case:
             return self
         return replace(self, transactions=tuple(replace(tx, level=level) for tx in self.transactions))
 
-    def for_target(self, dbms: str) -> bool:
-        """Whether the case names that DBMS, or none at all. Versions are the caller's to check."""
-        return not self.targets or any(target.dbms == dbms for target in self.targets)
-
 
 def interleave(
     steps: Iterable[tuple[str, Statement]], levels: "dict[str, Level | None]"
@@ -101,8 +97,3 @@ def interleave(
         statements.setdefault(session, []).append(statement)
     transactions = tuple(Transaction(name, levels.get(name), tuple(own)) for name, own in statements.items())
     return transactions, tuple(schedule)
-
-
-def session_names(case: Case) -> Sequence[str]:
-    """Sessions in the order in which they first appear."""
-    return tuple(tx.name for tx in case.transactions)

@@ -12,7 +12,7 @@ Row = tuple[Value, ...]
 
 def same_rows(left: Iterable[Row], right: Iterable[Row]) -> bool:
     """Whether two results hold the same rows the same number of times, in any order."""
-    return Counter(map(_typed, left)) == Counter(map(_typed, right))
+    return Counter(map(typed_row, left)) == Counter(map(typed_row, right))
 
 
 def sort_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
@@ -20,8 +20,8 @@ def sort_rows(rows: Iterable[Row]) -> tuple[Row, ...]:
     return tuple(sorted(rows, key=lambda row: [(type(v).__name__, _orderable(v)) for v in row]))
 
 
-def _typed(row: Row) -> tuple[tuple[bool, Value], ...]:
-    # Python holds True == 1; a boolean column and an integer column are not the same result.
+def typed_row(row: Row) -> tuple[tuple[bool, Value], ...]:
+    """Equal only for the same result: Python holds True == 1, but a boolean column is no integer column."""
     return tuple((isinstance(v, bool), v) for v in row)
 
 

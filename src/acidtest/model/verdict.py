@@ -58,5 +58,3 @@ class Verdict:
     explanation: str = ""
     differences: tuple[RowDifference, ...] = ()
     known: KnownBehaviour | None = None
-    anomalies: tuple[str, ...] = ()
-    """Phenomena that occurred and that the level allows, by their names in the literature."""

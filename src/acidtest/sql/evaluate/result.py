@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from acidtest.model import Row, Value
+from acidtest.model import Row, typed_row
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,12 +60,7 @@ class Result:
 
 
 def _is_part(part: Iterable[Row], whole: Iterable[Row]) -> bool:
-    return Counter(map(_typed, part)) <= Counter(map(_typed, whole))
-
-
-def _typed(row: Row) -> tuple[tuple[bool, Value], ...]:
-    # Python holds True == 1; a boolean is a value of its own where the DBMS has the type.
-    return tuple((isinstance(value, bool), value) for value in row)
+    return Counter(map(typed_row, part)) <= Counter(map(typed_row, whole))
 
 
 def limited(blocks: Iterable[tuple[Row, ...]], offset: int, limit: int | None) -> tuple[Block, ...]:
