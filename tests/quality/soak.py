@@ -3,24 +3,28 @@
     .venv/bin/python -m tests.quality.soak --target mariadb@10.11 --profile simple --seed 1 --cases 2000
 
 Prints cases a minute, verdicts, rejected statements and violations grouped by shape; the first examples of
-each group are stored as case files with the observed run.
+each group are stored as case files with the observed run. `--without` switches a part of the conflict
+construction off, so that its worth shows in the number of the case at which each group was first seen.
 """
 
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import click
 
+from acidtest.casefile import runs_on
+from acidtest.corpus import bugs
 from acidtest.execute import Executor
-from acidtest.generate import PROFILES, generate_cases, profile_of
+from acidtest.generate import PROFILES, Conflicts, Profile, generate_cases, profile_of
 from acidtest.model import ErrorKind, Failed, History, Judgement, Level, Verdict
 from acidtest.oracles.registry import ORACLES, Oracle
 from acidtest.report import print_history
+from acidtest.signatures import Signature, signature_of
 from acidtest.sql import kind_of
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
@@ -30,12 +34,26 @@ REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSU
 
 EXAMPLES_MAX = 3
 
+SWITCHES: Mapping[str, Callable[[Conflicts], Conflicts]] = {
+    "FSF": lambda conflicts: replace(conflicts, fully_shared=False),
+    "PSF": lambda conflicts: replace(conflicts, partially_shared=False),
+    "CTC": lambda conflicts: replace(conflicts, contained=False),
+    "CTC-INSERT": lambda conflicts: replace(conflicts, contained_insert=False),
+    "filters": lambda conflicts: replace(conflicts, order_filters=False),
+    "conflicts": lambda conflicts: replace(conflicts, share=0.0),
+}
+"""Parts of the conflict construction that can be left out."""
+
+KnownBugs = Mapping[str, Signature]
+"""Bugs of the corpus that show on the target, with the signatures they have there."""
+
 
 @dataclass(slots=True)
 class Tally:
     """What was seen."""
 
     out: Path
+    known: KnownBugs = field(default_factory=dict)
     cases: int = 0
     statements: int = 0
     waited: int = 0
@@ -44,6 +62,12 @@ class Tally:
     passed: Counter[str] = field(default_factory=Counter)
     unknown: Counter[tuple[str, str]] = field(default_factory=Counter)
     violations: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    first: dict[tuple[str, ...], int] = field(default_factory=dict)
+    """The number of the case at which each group of violations was first seen."""
+    sets: dict[tuple[str, ...], set[str]] = field(default_factory=lambda: defaultdict(set))
+    """The transaction sets that showed each group; the orders of one set often show the same."""
+    bugs: dict[str, list[int]] = field(default_factory=dict)
+    """The numbers of the cases that may reduce to a bug of the corpus."""
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @contextmanager
@@ -80,6 +104,12 @@ class Tally:
         else:
             group = _group(history, verdict)
             self.violations[group] += 1
+            self.first.setdefault(group, self.cases)
+            self.sets[group].add(history.case.id.rpartition("-")[0])
+            signature = signature_of(history, verdict)
+            for bug, known in self.known.items():
+                if signature.may_become(known):
+                    self.bugs.setdefault(bug, []).append(self.cases)
             if self.violations[group] <= EXAMPLES_MAX:
                 self._store(history, verdict, group)
 
@@ -114,8 +144,13 @@ class Tally:
             yield f"  {oracle}: {count} passed ({100 * count / self.cases:.2f} %)"
         for (oracle, why), count in self.unknown.most_common():
             yield f"  {oracle}: unknown {count} ({100 * count / self.cases:.2f} %): {why}"
+        if self.violations:
+            yield f"  {sum(self.violations.values())} violations in {len(self.violations)} groups"
         for group, count in self.violations.most_common():
-            yield f"  VIOLATION {count}: {' | '.join(group)}"
+            seen = f"in {len(self.sets[group])} sets, first at case {self.first[group]}"
+            yield f"  VIOLATION {count} {seen}: {' | '.join(group)}"
+        for bug, numbers in sorted(self.bugs.items()):
+            yield f"  MAY BE {bug}: {len(numbers)}, first at case {numbers[0]}"
 
 
 def _sql(history: History, verdict: Verdict) -> str:
@@ -138,14 +173,40 @@ def _locks(sql: str) -> bool:
     return "FOR UPDATE" in sql or "SHARE" in sql
 
 
+def without(profile: Profile, parts: Sequence[str]) -> Profile:
+    """The profile with parts of its conflict construction switched off."""
+    for part in parts:
+        profile = replace(profile, conflicts=SWITCHES[part](profile.conflicts))
+    return profile
+
+
+def bugs_that_show(executor: Executor, oracle: Oracle) -> KnownBugs:
+    """Run the corpus on a target, to know what its bugs look like there."""
+    target, found = executor.target, {}
+    for case in bugs():
+        levels = {one.level for one in case.transactions if one.level is not None}
+        if runs_on(case, target.dbms, target.version) and levels <= set(target.levels):
+            history = executor.run(case, fresh=True)
+            verdict = oracle.judge(history)
+            if verdict is not None and verdict.judgement is Judgement.VIOLATION:
+                found[case.id] = signature_of(history, verdict)
+    return found
+
+
 def soak(
-    target: Target, profile: str, seed: int, cases: int, level: Level, oracles: Sequence[Oracle], out: Path
+    target: Target,
+    profile: Profile,
+    seed: int,
+    cases: int,
+    level: Level,
+    oracles: Sequence[Oracle],
+    out: Path,
 ) -> Tally:
     """Run that many cases at a level."""
-    tally = Tally(out)
     rng = random.Random(f"{seed}-{level}")
-    stream = generate_cases(rng, profile_of(profile), target.dbms, (level,), target.version)
+    stream = generate_cases(rng, profile, target.dbms, (level,), target.version)
     with Executor(target) as executor:
+        tally = Tally(out, bugs_that_show(executor, oracles[0]))
         for _ in range(cases):
             with tally.timed("generate"):
                 case = next(stream)
@@ -174,6 +235,7 @@ def soak(
     default=("solver",),
     show_default=True,
 )
+@click.option("--without", "parts", type=click.Choice(list(SWITCHES)), multiple=True, help="switch off")
 @click.option("--out", type=click.Path(path_type=Path), default=Path("soak-out"), show_default=True)
 def main(
     specs: tuple[str, ...],
@@ -182,6 +244,7 @@ def main(
     seed: int,
     cases: int,
     chosen: tuple[str, ...],
+    parts: tuple[str, ...],
     out: Path,
 ) -> None:
     """Soak targets in generated cases."""
@@ -191,8 +254,10 @@ def main(
         with open_target(spec) as target, ExitStack() as stack:
             oracles = [stack.enter_context(closing(ORACLES[name].make(target))) for name in chosen]
             for level in tuple(map(Level.parse, names)) or target.levels:
-                tally = soak(target, profile, seed, cases, level, oracles, folder)
-                click.echo(f"{spec} {profile} seed {seed} {level.short}: " + "\n".join(tally.lines()))
+                reduced = without(profile_of(profile), parts)
+                tally = soak(target, reduced, seed, cases, level, oracles, folder)
+                named = " without ".join((profile, *parts))
+                click.echo(f"{spec} {named} seed {seed} {level.short}: " + "\n".join(tally.lines()))
 
 
 if __name__ == "__main__":

@@ -8,8 +8,11 @@ from acidtest import __version__
 from acidtest.cli.bench import bench
 from acidtest.cli.completion import completion
 from acidtest.cli.corpus import corpus
+from acidtest.cli.findings import findings
+from acidtest.cli.fuzz import fuzz
 from acidtest.cli.levels import levels
 from acidtest.cli.matrix import matrix
+from acidtest.cli.reduce import reduce
 from acidtest.cli.run import run
 from acidtest.cli.selftest import selftest
 from acidtest.cli.server import server
@@ -35,7 +38,7 @@ def cli() -> None:
     """
 
 
-for command in (run, levels, matrix, corpus, selftest, server, bench, completion):
+for command in (fuzz, run, reduce, levels, matrix, corpus, findings, selftest, server, bench, completion):
     cli.add_command(command)
 
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import Any
 
 import click
@@ -11,6 +12,7 @@ from rich.table import Table
 
 from acidtest.bench.execute import ExecuteResult, bench_execute
 from acidtest.bench.judge import JudgeResult, bench_judge
+from acidtest.bench.reduce import ReduceResult, bench_reduce, stored_findings
 from acidtest.cli.options import Decorator, complete_target, oracle_option
 from acidtest.oracles.registry import check_names
 from acidtest.targets import Target
@@ -79,6 +81,42 @@ def judge(oracles: tuple[str, ...], targets: tuple[str, ...], cases: int, as_jso
     _show(results, as_json, _judge_table)
 
 
+@bench.command()
+@click.option(
+    "-t",
+    "--target",
+    "target",
+    metavar="TARGET",
+    default="mariadb@10.11",
+    show_default=True,
+    shell_complete=complete_target,
+    help="Reduce on this target.",
+)
+@click.option(
+    "--cases",
+    "folder",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    metavar="DIR",
+    help="Reduce the case files of this folder.  [default: findings that come with acidtest]",
+)
+@click.option("--seeds", type=click.IntRange(min=1), default=3, show_default=True, help="Seeds per finding.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON (docs/json.md).")
+def reduce(target: str, folder: Path | None, seeds: int, as_json: bool) -> None:
+    """Compare the reducer's policies on findings of the fuzzer that nobody has reduced yet.
+
+    \b
+    removed         share of the characters that are gone in the end
+    valid           share of the runs whose candidate was kept
+    runs to 90%     runs after which 90% of what was removed in the end was gone
+    """
+    results = [
+        result
+        for opened, say in _each((target,), as_json)
+        for result in bench_reduce(opened, folder or stored_findings(), range(1, seeds + 1), say)
+    ]
+    _show(results, as_json, _reduce_table)
+
+
 def _each(targets: Sequence[str], quiet: bool) -> Iterator[tuple[Target, Callable[[str], object]]]:
     """Open one target after the other; say on standard error what is being measured."""
     specs = targets or available_specs()
@@ -138,5 +176,21 @@ def _judge_table(results: Sequence[JudgeResult]) -> Table:
             f"{result.ratio:.2f}",
             f"{result.judging_share:.0%}",
             str(result.undecided),
+        )
+    return table
+
+
+def _reduce_table(results: Sequence[ReduceResult]) -> Table:
+    table = _table(("policy",), ("removed", "valid", "runs", "runs to 90%", "statements left", "minimal"))
+    table.title = f"{results[0].findings} findings on {results[0].target} ({results[0].version})"
+    for result in results:
+        table.add_row(
+            result.policy,
+            f"{result.reduction_rate:.1%}",
+            f"{result.validity:.0%}",
+            f"{result.runs:.1f}",
+            f"{result.runs_to_most:.1f}",
+            f"{result.statements:.1f}",
+            f"{result.minimal} of {result.reductions}",
         )
     return table

@@ -1,17 +1,17 @@
 """Runs case after case on one target with the same sessions, and leaves them clean."""
 
-import selectors
 from collections.abc import Callable, Mapping
 from typing import Self
 
 from acidtest.errors import TargetFailedError
 from acidtest.execute.ground import Ground
 from acidtest.execute.inquiry import Inquiry
+from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.execute.run import Limits, Run
 from acidtest.model import Case, History, Level, State
 from acidtest.sql import may_change_schema, may_leave_session_traces
-from acidtest.targets import Session, Target, Watch
+from acidtest.targets import Session, Target
 
 
 class Executor:
@@ -25,7 +25,7 @@ class Executor:
         self._new_log = new_log
         self._ground = Ground(target)
         self._sessions: list[Session] = []
-        self._selector = selectors.DefaultSelector()
+        self._listener = Listener()
         self.inquiry: Inquiry | None = None
         """How much was asked, for those who measure; None while not connected, or if nothing ever waits."""
         self._connected = False
@@ -48,7 +48,7 @@ class Executor:
             sessions,
             inquiry=self.inquiry,
             revive=self._watch_again,
-            selector=self._selector,
+            listener=self._listener,
             limits=self._limits,
             log=self._new_log(),
         )
@@ -75,7 +75,7 @@ class Executor:
     def close(self) -> None:
         """Drop all sessions; the target stays open."""
         self._disconnect()
-        self._selector.close()
+        self._listener.close()
 
     def __enter__(self) -> Self:
         return self
@@ -98,18 +98,18 @@ class Executor:
         watch = self.target.watch()
         if watch is not None:
             self.inquiry = Inquiry(watch)
-            self._selector.register(watch, selectors.EVENT_READ, watch)
+            self._listener.listen_to(watch)
         self._connected = True
 
     def _watch_again(self) -> bool:
         """Replace a watch whose connection was lost; False if the server is gone."""
         if self.inquiry is None or not self.target.is_alive():
             return False
-        self._unregister(self.inquiry.watch)
+        self._listener.forget(self.inquiry.watch)
         watch = self.target.watch()
         assert watch is not None, "a target whose statements can wait has a watch"
         self.inquiry.revive(watch)
-        self._selector.register(watch, selectors.EVENT_READ, watch)
+        self._listener.listen_to(watch)
         return True
 
     def _disconnect(self) -> None:
@@ -118,8 +118,8 @@ class Executor:
         self._sessions.clear()
         self.inquiry = None
         self._connected = False
-        self._selector.close()
-        self._selector = selectors.DefaultSelector()
+        self._listener.close()
+        self._listener = Listener()
 
     def _ready_sessions(self, levels: dict[str, Level]) -> dict[str, Session]:
         while len(self._sessions) < len(levels):
@@ -127,18 +127,9 @@ class Executor:
         sessions = dict(zip(levels, self._sessions, strict=False))
         for name, session in sessions.items():
             self.target.set_level(session, levels[name])
-            self._listen_to(session)
+            if self.inquiry is not None:
+                self._listener.listen_to(session)
         return sessions
-
-    def _listen_to(self, session: Session) -> None:
-        """A session that was reset may have a new descriptor, and one that was cut off is not listened to."""
-        if self.inquiry is None:
-            return
-        known = {key.data: fd for fd, key in self._selector.get_map().items()}
-        if known.get(session) != session.fileno():
-            if session in known:
-                self._selector.unregister(known[session])
-            self._selector.register(session, selectors.EVENT_READ, session)
 
     # -- after the schedule
 
@@ -168,11 +159,5 @@ class Executor:
 
     def _drop(self, session: Session) -> None:
         self._sessions.remove(session)
-        self._unregister(session)
+        self._listener.forget(session)
         session.close()
-
-    def _unregister(self, listened_to: Session | Watch) -> None:
-        """By what was registered: its descriptor may be closed by now."""
-        for fd, key in list(self._selector.get_map().items()):
-            if key.data is listened_to:
-                self._selector.unregister(fd)

@@ -6,8 +6,14 @@ from time import perf_counter
 from acidtest.errors import TargetFailedError
 from acidtest.targets import Session, Waits, Watch
 
-FIRST_QUESTION_AFTER_S = 0.001
-"""Most statements answer sooner; asking about them would only cost."""
+FIRST_QUESTION_S = (0.00015, 0.001)
+"""The first question comes at the soonest and at the latest so long after the launch: most statements answer
+sooner, and asking about them would only cost."""
+
+PATIENCE = 2
+"""In between, the first question comes after so many times what an answer takes here and now."""
+
+_WEIGHT = 1 / 16  # of the latest answer in the average of all
 
 EAGER_QUESTIONS = 20
 """So many questions follow each other at once; after that pauses of growing length pace them."""
@@ -24,6 +30,8 @@ class Inquiry:
         self._asked_at: int | None = None
         self._asked_in_a_row = 0
         self._pause_s = 0.0
+        self._launched_s: float | None = None
+        self._answer_s = 0.0
         self.dead = False
         """The server does not answer questions any more."""
         self._watching_since: float | None = None
@@ -42,13 +50,19 @@ class Inquiry:
         """A statement was sent: earlier answers are void, and there is no hurry to ask."""
         self._now += 1
         self._asked_in_a_row = 0
-        self._pause_s = FIRST_QUESTION_AFTER_S
+        soonest_s, latest_s = FIRST_QUESTION_S
+        self._pause_s = min(max(PATIENCE * self._answer_s, soonest_s), latest_s)
+        self._launched_s = perf_counter()
 
     def changed(self) -> None:
         """A statement completed: earlier answers are void, and whom it released is of interest at once."""
         self._now += 1
         self._asked_in_a_row = 0
         self._pause_s = 0.0
+        if self._launched_s is not None:
+            took_s = min(perf_counter() - self._launched_s, FIRST_QUESTION_S[1])
+            self._answer_s += _WEIGHT * (took_s - self._answer_s)
+            self._launched_s = None
 
     def settled(self) -> None:
         """The step is over."""
@@ -91,4 +105,6 @@ class Inquiry:
             return None
         excess = self._asked_in_a_row - EAGER_QUESTIONS
         self._pause_s = min(LONGEST_PAUSE_S, 0.001 * excess) if excess > 0 else 0.0
+        if waits:
+            self._launched_s = None  # what comes now says nothing of how long an answer takes
         return waits

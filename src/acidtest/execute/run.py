@@ -8,13 +8,13 @@ to choose a victim. Pauses only pace the questions.
 
 import re
 import select
-import selectors
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from time import monotonic
 
 from acidtest.errors import TargetFailedError
 from acidtest.execute.inquiry import Inquiry
+from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.model import (
     Blocked,
@@ -84,7 +84,7 @@ class Run:
         *,
         inquiry: Inquiry | None,
         revive: Callable[[], bool],
-        selector: selectors.BaseSelector,
+        listener: Listener,
         limits: Limits,
         log: Log,
     ) -> None:
@@ -93,7 +93,7 @@ class Run:
         self._names = {session: name for name, session in sessions.items()}
         self._inquiry = inquiry
         self._revive = revive
-        self._selector = selector
+        self._listener = listener
         self._limits = limits
         self._queue: list[Step] = list(case.steps)
         self._flights: dict[Session, Flight] = {}
@@ -142,7 +142,7 @@ class Run:
         self.log.event(EventKind.LAUNCHED, step)
         if session in self._cut_off:
             self._cut_off.remove(session)
-            self._selector.register(session, selectors.EVENT_READ, session)
+            self._listener.listen_to(session)
         session.launch(step.sql)
 
     # -- quiescence
@@ -160,7 +160,7 @@ class Run:
     def _settle_by_asking(self, inquiry: Inquiry) -> None:
         deadline = monotonic() + self._limits.statement_s
         while self._flights:
-            ready = [key.data for key, _ in self._selector.select(inquiry.pause_s())]
+            ready = self._listener.news(inquiry.pause_s())
             if self._collect(ready):
                 inquiry.changed()
                 continue
@@ -251,7 +251,7 @@ class Run:
 
     def _ignore(self, session: Session) -> None:
         """An idle session has news only when it was cut off; its next statement will show it."""
-        self._selector.unregister(session)
+        self._listener.forget(session)
         self._cut_off.add(session)
 
     def _comes_after_current(self, flight: Flight, reply: Reply) -> bool:
@@ -295,7 +295,7 @@ class Run:
             return False
         deadline = monotonic() + self._limits.statement_s
         while (left := deadline - monotonic()) > 0:
-            if self._collect(key.data for key, _ in self._selector.select(left)):
+            if self._collect(self._listener.news(left)):
                 self._current = None
                 self._settle()
                 return True

@@ -11,11 +11,12 @@ from acidtest.generate.cases import Generator, TransactionSet, generate_case, ge
 from acidtest.generate.conflicts import Conflict, Strategy
 from acidtest.generate.flavour import Flavour, flavour_of
 from acidtest.generate.grammar import GRAMMAR, Production, productions_of
-from acidtest.generate.profile import KEYS, PROFILES, RICH, SIMPLE, Conflicts, Profile, profile_of
+from acidtest.generate.profile import KEYS, MIXED, PROFILES, RICH, SIMPLE, Conflicts, Profile, profile_of
 
 __all__ = [
     "GRAMMAR",
     "KEYS",
+    "MIXED",
     "PROFILES",
     "RICH",
     "SIMPLE",

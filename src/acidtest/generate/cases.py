@@ -8,12 +8,12 @@ from random import Random
 from sqlglot import exp
 
 from acidtest.errors import UsageError
-from acidtest.generate.conflicts import Conflict, ConflictConstruction, shifted
+from acidtest.generate.conflicts import Conflict, ConflictConstruction, come_back, shifted
 from acidtest.generate.flavour import Flavour, flavour_of
 from acidtest.generate.grammar import Context, produce
 from acidtest.generate.orders import sample_orders
 from acidtest.generate.profile import Profile
-from acidtest.generate.statements import Draft, Kind, random_statement
+from acidtest.generate.statements import Draft, Kind, random_statement, whole_read
 from acidtest.generate.tables import TableDef, random_rows, random_tables, setup_statements
 from acidtest.model import Case, Level, Statement, Transaction
 
@@ -60,12 +60,13 @@ class Generator:
     def sets(self) -> Iterator[TransactionSet]:
         """Transaction sets; several in a row share their tables, so that the server builds fewer."""
         while True:
-            tables = random_tables(self._rng, self._profile, self._flavour)
-            for _ in range(self._profile.sets_per_schema):
-                yield self._set(tables)
+            profile = self._profile.drawn(self._rng)
+            tables = random_tables(self._rng, profile, self._flavour)
+            for _ in range(profile.sets_per_schema):
+                yield self._set(tables, profile)
 
-    def _set(self, tables: tuple[TableDef, ...]) -> TransactionSet:
-        rng, profile = self._rng, self._profile
+    def _set(self, tables: tuple[TableDef, ...], profile: Profile) -> TransactionSet:
+        rng = self._rng
         rows = random_rows(rng, tables, profile)
         counts, weights = zip(*profile.transactions, strict=True)
         number: int = rng.choices(counts, weights)[0]
@@ -73,7 +74,7 @@ class Generator:
         bodies = [self._body(context) for _ in range(number)]
         whole = {table.name: tuple(map(table.whole, rows[table.name])) for table in tables}
         conflicts = self._construction.construct(bodies, tables, whole)
-        drafts = [[self._begin(context), *body, self._end()] for body in bodies]
+        drafts = [[self._begin(context), *body, self._end(profile)] for body in bodies]
         productions: dict[str, frozenset[str]] = {}
         transactions = []
         for position, own in enumerate(drafts, start=1):
@@ -85,19 +86,25 @@ class Generator:
         return TransactionSet(setup, tuple(transactions), tuple(shifted(conflicts, by=1)), productions)
 
     def _body(self, context: Context) -> list[Draft]:
-        wanted = self._rng.randint(1, self._profile.statements_max)
+        profile = context.profile
+        wanted = self._rng.randint(1, profile.statements_max)
         body: list[Draft] = []
         while len(body) < wanted:
-            body += random_statement(context)
-        return body
+            drafts = random_statement(context)
+            if len(drafts) == 1 and context.chance(profile.again_share):
+                come_back(self._rng, body, drafts[0])
+            body += drafts
+        opening = [whole_read(context)] if context.chance(profile.opening_read_share) else []
+        closing = [whole_read(context)] if context.chance(profile.closing_read_share) else []
+        return opening + body + closing
 
     def _begin(self, context: Context) -> Draft:
         used: set[str] = set()
         text: str = produce("begin", replace(context, used=used))
         return Draft(Kind.CONTROL, exp.Command(this=text, expression=""), productions=frozenset(used))
 
-    def _end(self) -> Draft:
-        word = "ROLLBACK" if self._rng.random() < self._profile.rollback_share else "COMMIT"
+    def _end(self, profile: Profile) -> Draft:
+        word = "ROLLBACK" if self._rng.random() < profile.rollback_share else "COMMIT"
         return Draft(Kind.CONTROL, exp.Command(this=word, expression=""))
 
     def _level(self) -> Level | None:

@@ -149,6 +149,19 @@ def _has_subquery(draft: Draft) -> bool:
     return draft.condition is not None and draft.condition.find(exp.Select) is not None
 
 
+def come_back(rng: Random, earlier: Sequence[Draft], later: Draft) -> None:
+    """Give a statement the condition of an earlier one of its transaction, where there is one that fits."""
+    if later.kind is Kind.INSERT or later.table is None or _has_subquery(later):
+        return
+    fitting = [
+        one
+        for one in earlier
+        if one.table is later.table and one.kind is not Kind.INSERT and not _has_subquery(one)
+    ]
+    if fitting:
+        later.condition = _copy(rng.choice(fitting).condition)
+
+
 def _copy(node: exp.Expression | None) -> exp.Expression | None:
     return None if node is None else node.copy()
 

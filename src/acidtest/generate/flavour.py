@@ -235,8 +235,12 @@ _TIDB = replace(
     share="FOR UPDATE",  # it has no shared locks
 )
 
+# Our own engine with planted faults speaks MariaDB's SQL, as far as it goes.
+_SIMULATED = replace(_MARIADB, dbms="simulated", abilities=frozenset({Can.LOCK_ROWS}))
+
 FLAVOURS: Mapping[str, Flavour] = {
-    flavour.dbms: flavour for flavour in (_MARIADB, _MYSQL, _POSTGRES, _SQLITE, _DUCKDB, _SEEKDB, _TIDB)
+    flavour.dbms: flavour
+    for flavour in (_MARIADB, _MYSQL, _POSTGRES, _SQLITE, _DUCKDB, _SEEKDB, _TIDB, _SIMULATED)
 }
 
 _MISSING_BEFORE: Mapping[str, tuple[tuple[tuple[int, ...], frozenset[Can]], ...]] = {

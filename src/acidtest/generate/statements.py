@@ -67,7 +67,7 @@ def over(context: Context, table: TableDef) -> Context:
 
 def where_share(context: Context) -> exp.Expression | None:
     """A condition, most of the time."""
-    return condition(context) if context.chance(0.92) else None
+    return None if context.chance(context.profile.whole_share) else condition(context)
 
 
 # -- reads of one table
@@ -90,7 +90,13 @@ def plain_select(context: Context, table: TableDef) -> exp.Select:
     return select
 
 
-@production("statement", "select", weight=3)
+def whole_read(context: Context) -> Draft:
+    """All of a table. It has no table of its own, so that conflict construction leaves it whole."""
+    source = exp.From(this=table_node(random_table(context).name))
+    return Draft(Kind.READ, exp.Select(expressions=[exp.Star()], from_=source))
+
+
+@production("statement", "select", weight=1.5)
 def _select(context: Context) -> Draft:
     table = random_table(context)
     return Draft(Kind.READ, plain_select(context, table), table)
@@ -104,12 +110,12 @@ def locking_select(context: Context, update: bool, wait: bool | None = None) -> 
     return Draft(Kind.LOCKING_READ, select, table)
 
 
-@production("statement", "select.share", weight=1, needs=Can.LOCK_ROWS)
+@production("statement", "select.share", weight=0.7, needs=Can.LOCK_ROWS)
 def _select_share(context: Context) -> Draft:
     return locking_select(context, update=False)
 
 
-@production("statement", "select.update", weight=1, needs=Can.LOCK_ROWS)
+@production("statement", "select.update", weight=0.7, needs=Can.LOCK_ROWS)
 def _select_for_update(context: Context) -> Draft:
     return locking_select(context, update=True)
 
@@ -127,7 +133,7 @@ def _update(context: Context) -> Draft:
 
 def _columns_to_set(context: Context, table: TableDef) -> list[ColumnDef]:
     """One or two columns; keys less often, because `keys` has productions of its own for them."""
-    weights = [0.3 if column.key else 1.0 for column in table.written]
+    weights = [0.6 if column.key else 1.0 for column in table.written]
     count = 2 if len(table.written) > 1 and context.chance(0.25) else 1
     chosen: dict[str, ColumnDef] = {}
     while len(chosen) < count:
@@ -153,19 +159,22 @@ def _delete(context: Context) -> Draft:
 
 
 def delete_tree(within: Context, table: TableDef) -> exp.Delete:
-    """DELETE with a condition; without one it would empty the table, which leaves nothing to conflict on."""
-    return exp.Delete(this=table_node(table.name), where=exp.Where(this=condition(within)))
+    """DELETE, seldom without a condition: an empty table leaves nothing to conflict on."""
+    tree = exp.Delete(this=table_node(table.name))
+    if not within.chance(within.profile.whole_share / 2):
+        tree.set("where", exp.Where(this=condition(within)))
+    return tree
 
 
-@production("statement", "insert", weight=2)
+@production("statement", "insert", weight=1.5)
 def _insert(context: Context) -> Draft:
     return insert_values(context, random_table(context))
 
 
-def insert_values(context: Context, table: TableDef) -> Draft:
+def insert_values(context: Context, table: TableDef, two_share: float = 0.2) -> Draft:
     """INSERT of one row or two, all columns or only some."""
     columns = _columns_to_insert(context, table)
-    count = 2 if context.chance(0.2) else 1
+    count = 2 if context.chance(two_share) else 1
     values = [[_new_value(context, column) for column in columns] for _ in range(count)]
     rows = tuple(_whole_row(table, columns, row) for row in values)
     cells = [
@@ -175,7 +184,7 @@ def insert_values(context: Context, table: TableDef) -> Draft:
 
 
 def _columns_to_insert(context: Context, table: TableDef) -> list[ColumnDef]:
-    if context.chance(0.75):
+    if context.chance(0.65):
         return list(table.written)
     needed = [one for one in table.written if not one.nullable and not one.has_default]
     others = [one for one in table.written if one not in needed and context.chance(0.5)]
@@ -280,6 +289,9 @@ def _is_int(context: Context) -> bool:
 
 
 # -- writes that move keys
+
+_TWO_ROWS_BY_KEY = 0.04
+"""Two rows of one statement that meet each other, not another transaction, are seldom worth a case."""
 
 
 def _keyed(context: Context) -> list[TableDef]:
@@ -388,7 +400,7 @@ def _insert_ignore(context: Context) -> Draft:
 
 @production("statement", "replace", weight=0.5, tag="keys", needs=Can.REPLACE, guard=_has_keys)
 def _replace(context: Context) -> Draft:
-    draft = insert_values(context, context.rng.choice(_keyed(context)))
+    draft = insert_values(context, context.rng.choice(_keyed(context)), _TWO_ROWS_BY_KEY)
     draft.tree.meta["replaces"] = True
     return draft
 
@@ -403,7 +415,7 @@ def _replace(context: Context) -> Draft:
 )
 def _upsert(context: Context) -> Draft:
     table = context.rng.choice(_keyed(context))
-    draft = insert_values(context, table)
+    draft = insert_values(context, table, _TWO_ROWS_BY_KEY)
     within = replace(over(context, table), target=table)
     column = _columns_to_set(context, table)[0]
     if context.chance(0.3):

@@ -14,6 +14,8 @@ from acidtest.model import Column, Index, Row, Table, Value
 
 _WORDS = ("a", "b", "ab", "abc", "B", "x1", "zz", "", "cat", "dog", "10", "a b")
 _FIRST_DAY = date(2024, 1, 1)
+_KEYS = 7
+"""How many values a key column likes to hold."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,9 +189,9 @@ def random_tables(rng: Random, profile: Profile, flavour: Flavour) -> tuple[Tabl
 def _random_table(rng: Random, name: str, profile: Profile, flavour: Flavour) -> TableDef:
     weights = [one.weight for one in flavour.types]
     columns = []
-    for number in range(1, rng.randint(2, profile.columns_max) + 1):
+    for number in range(1, _column_count(rng, profile) + 1):
         type_ = rng.choices(flavour.types, weights)[0]
-        column = ColumnDef(f"c{number}", type_, _pool(rng, type_, rng.randint(3, 5)))
+        column = ColumnDef(f"c{number}", type_, _pool(rng, type_, rng.randint(2, profile.pool_max)))
         if rng.random() < profile.not_null_share:
             column = replace(column, nullable=False)
         if rng.random() < profile.default_share:
@@ -204,9 +206,14 @@ def _random_table(rng: Random, name: str, profile: Profile, flavour: Flavour) ->
     return TableDef(name, tuple(columns), tuple(indexes))
 
 
+def _column_count(rng: Random, profile: Profile) -> int:
+    """Sometimes a single one, so that every write is one of the key."""
+    return 1 if rng.random() < 0.1 else rng.randint(2, profile.columns_max)
+
+
 def _as_key(rng: Random, column: ColumnDef, primary: bool) -> ColumnDef:
     """Key columns have more values, so that rows find room, and no default, which would collide."""
-    pool = _pool(rng, column.type, 10)
+    pool = _pool(rng, column.type, _KEYS)
     return replace(column, key=True, pool=pool, default=None, nullable=column.nullable and not primary)
 
 
@@ -271,7 +278,7 @@ def random_rows(rng: Random, tables: Sequence[TableDef], profile: Profile) -> di
     """Rows for every table that fit its keys. Generated columns are left out."""
     rows: dict[str, tuple[Row, ...]] = {}
     for table in tables:
-        count = rng.choice((0, 1, 2, 3, 3, 4, 4, 5, 6, profile.rows_max))
+        count = rng.choice((0, 1, 2, 2, 2, 3, 3, 3, 4, 4, 5, profile.rows_max))
         taken: set[tuple[object, ...]] = set()
         found: list[Row] = []
         for _ in range(2 * count):

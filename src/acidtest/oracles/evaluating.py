@@ -7,6 +7,7 @@ from typing import TypeVar
 from acidtest.model import Row, Schema
 from acidtest.mvcc import Seen
 from acidtest.oracles.engine import Answer, Engine, UndecidedError, Views
+from acidtest.sql.evaluate import DIALECTS as MODELLED
 from acidtest.sql.evaluate import (
     CompiledExpression,
     CompiledQuery,
@@ -24,6 +25,11 @@ T = TypeVar("T")
 
 DIALECTS = {"simulated": "mariadb", "tidb": "mysql", "seekdb": "mysql"}
 """DBMSs that speak another's SQL."""
+
+
+def knows(dbms: str) -> bool:
+    """Whether the evaluator speaks the SQL of a DBMS."""
+    return DIALECTS.get(dbms, dbms) in MODELLED
 
 
 class EvaluatingEngine(Engine):

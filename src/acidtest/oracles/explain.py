@@ -21,7 +21,7 @@ from acidtest.model import (
 )
 from acidtest.mvcc import INITIAL, Version
 from acidtest.oracles.replay import Replay, ViolationError
-from acidtest.sql import StatementKind, kind_of
+from acidtest.sql.shape import Verb
 
 
 def explain(oracle: str, replay: Replay, violation: ViolationError) -> Verdict:
@@ -157,15 +157,20 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
     quirks = replay.sessions[record.session].claim.quirks
     if SAME_VALUE_UPDATE in quirks and any(_is_same_value(replay, one) for one in differences):
         return SAME_VALUE_UPDATE
-    if SEMI_CONSISTENT_READ in quirks and record.waited and kind_of(record.sql) is StatementKind.WRITE:
-        return SEMI_CONSISTENT_READ
-    if MOVED_ROW in quirks and record.waited and kind_of(record.sql) is StatementKind.QUERY:
+    if SEMI_CONSISTENT_READ in quirks and record.waited and _is_update(replay, record):
+        return SEMI_CONSISTENT_READ  # InnoDB does so for UPDATE alone
+    if MOVED_ROW in quirks and record.waited:
         return MOVED_ROW
     if OLD_KEY_SEEN in quirks and violation.kind is ViolationKind.WRONG_ROWS and _has_old_key(replay, record):
         return OLD_KEY_SEEN
     if UPDATE_MISSES_DELETE in quirks and violation.kind is ViolationKind.WRONG_ERROR:
         return UPDATE_MISSES_DELETE if isinstance(record.outcome, Affected) else None
     return None
+
+
+def _is_update(replay: Replay, record: Record) -> bool:
+    shape = replay.sessions[record.session].shape(record)
+    return shape is not None and shape.verb is Verb.UPDATE
 
 
 def _has_old_key(replay: Replay, record: Record) -> bool:

@@ -6,7 +6,7 @@ from typing import Protocol
 
 from acidtest.errors import UsageError
 from acidtest.model import History, Verdict
-from acidtest.oracles import crash, serial, solver, views
+from acidtest.oracles import crash, evaluating, serial, solver, views
 from acidtest.targets import Target
 
 
@@ -57,6 +57,11 @@ ORACLES: Mapping[str, Entry] = {
     ),
     "crash": Entry("the server neither dies nor breaks its protocol nor fails inside", crash.CrashOracle),
 }
+
+
+def default_oracles(dbms: str) -> tuple[str, ...]:
+    """What judges fastest and alone: our own evaluator where it knows the SQL, else the DBMS itself."""
+    return ("solver",) if evaluating.knows(dbms) else ("views", "serial")
 
 
 def make_oracles(names: Iterable[str], target: Target) -> list[Oracle]:

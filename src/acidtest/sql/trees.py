@@ -7,8 +7,11 @@ import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-# MariaDB and TiDB speak MySQL's grammar as far as sqlglot knows it.
-_GRAMMARS = {"mariadb": "mysql", "tidb": "mysql", "seekdb": "mysql", "postgresql": "postgres"}
+# They speak MySQL's grammar as far as sqlglot knows it.
+_GRAMMARS = {
+    **dict.fromkeys(("mariadb", "tidb", "seekdb", "simulated"), "mysql"),
+    "postgresql": "postgres",
+}
 
 
 @lru_cache(maxsize=16384)

@@ -9,10 +9,11 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
+from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
 
 from acidtest import servers
 from acidtest.errors import UsageError
+from acidtest.model import Level
 from acidtest.servers import Endpoint
 from acidtest.targets.base import Target
 
@@ -90,6 +91,26 @@ def check_spec(spec: str) -> tuple[str, SplitResult | None]:
         )
     _variant(name, spec)
     return name, None
+
+
+def without_password(spec: str) -> str:
+    """The specification as it may be shown and stored."""
+    address = urlsplit(spec)
+    if "://" not in spec or address.password is None:
+        return spec
+    user, _, place = address.netloc.rpartition("@")
+    return urlunsplit(address._replace(netloc=f"{user.partition(':')[0]}@{place}"))
+
+
+def dbms_of(spec: str) -> str:
+    """The name of the DBMS that a specification means."""
+    return check_spec(spec)[0]
+
+
+def levels_of(spec: str) -> tuple[Level, ...]:
+    """The levels that a target has, without opening it."""
+    name, _address = check_spec(spec)
+    return cast(type[Target], make_target(_variant(name, spec))).levels
 
 
 def expand_spec(spec: str) -> list[str]:

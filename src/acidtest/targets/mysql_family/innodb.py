@@ -5,23 +5,29 @@ lock in the way is not printed, the waiter is still named, without a blocker.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
 from acidtest.targets.mysql_family.locks import Lock, ThreadWaits, who_blocks
 
 _TRANSACTIONS = "LIST OF TRANSACTIONS FOR EACH SESSION:"
 _WAITS = "\nLOCK WAIT "
-_THREAD = re.compile(r"^(?:MySQL|MariaDB) thread id (\d+)", re.MULTILINE)
-_RECORD_LOCKS = re.compile(r"RECORD LOCKS space id (\d+) page no (\d+) .* lock[_ ]mode (.*)")
-_TABLE_LOCK = re.compile(r"TABLE LOCK table (.*) trx id \S+ lock[_ ]mode (.*)")
-_HEAP = re.compile(r"Record lock, heap no (\d+)")
+_THREAD = re.compile(r"\n(?:MySQL|MariaDB) thread id (\d+)")
+_LOCK_LINE = re.compile(
+    r"\n(?:Record lock, heap no (\d+)"
+    r"|RECORD LOCKS space id (\d+) page no (\d+) .* lock[_ ]mode (.*)"
+    r"|TABLE LOCK table (.*) trx id \S+ lock[_ ]mode (.*))"
+)
 _WAITING = " waiting"
+_HELD_FOR = " lock hold time "
 _TIMES = re.compile(r" lock hold time \d+ wait time before grant \d+ *$")  # XtraDB, in MariaDB 10.1
 
 _SUPREMUM = "1"  # the heap number of the end of a page: locks on it cover the gap before it only
 _GAP = "locks gap before rec"
 _RECORD = "locks rec but not gap"
 _INSERT = "insert intention"
+
+_Printed = tuple[int, Hashable, str, bool]
+"""The fields of a `Lock`: few of the locks that are printed are in anybody's way."""
 
 _COMPATIBLE = {
     "IS": {"IS", "IX", "S", "AUTO-INC"},
@@ -36,16 +42,17 @@ def read_status(status: str) -> ThreadWaits:
     listed = transactions_of(status)
     if _WAITS not in listed:
         return {}
-    locks: list[Lock] = []
+    printed: list[_Printed] = []
     waiting: set[int] = set()
     for transaction in listed.split("\n---TRANSACTION ")[1:]:
         thread = _THREAD.search(transaction)
         if thread is None:
             continue
-        locks += _read_locks(int(thread[1]), transaction)
+        printed += _read_locks(int(thread[1]), transaction)
         if _WAITS in transaction:
             waiting.add(int(thread[1]))
-    blockers = who_blocks(locks, record_conflict)
+    waited_for = {thing for _thread, thing, _mode, waits in printed if waits}
+    blockers = who_blocks([Lock(*one) for one in printed if one[1] in waited_for], record_conflict)
     return {thread: blockers.get(thread, frozenset()) for thread in waiting}
 
 
@@ -54,18 +61,25 @@ def transactions_of(status: str) -> str:
     return status[status.rfind(_TRANSACTIONS) :]
 
 
-def _read_locks(thread: int, transaction: str) -> Iterator[Lock]:
+def _read_locks(thread: int, transaction: str) -> Iterator[_Printed]:
     page = ("", "")
     mode, waiting = "", False
-    for line in (_TIMES.sub("", line) for line in transaction.splitlines()):
-        if heap := _HEAP.match(line):
-            yield Lock(thread, (*page, heap[1]), mode, waiting)
-        elif found := _RECORD_LOCKS.match(line):
-            page = (found[1], found[2])
-            mode, waiting = found[3].removesuffix(_WAITING), found[3].endswith(_WAITING)
-        elif found := _TABLE_LOCK.match(line):
-            text = found[2]
-            yield Lock(thread, found[1], text.removesuffix(_WAITING), text.endswith(_WAITING))
+    for found in _LOCK_LINE.finditer(transaction):
+        heap, space, number, record_mode, table, table_mode = found.groups()
+        if heap is not None:
+            yield thread, (*page, heap), mode, waiting
+        elif table is not None:
+            yield thread, table, *_read_mode(table_mode)
+        else:
+            page = (space, number)
+            mode, waiting = _read_mode(record_mode)
+
+
+def _read_mode(text: str) -> tuple[str, bool]:
+    """The mode, and whether it is only asked for."""
+    if _HELD_FOR in text:
+        text = _TIMES.sub("", text)
+    return text.removesuffix(_WAITING), text.endswith(_WAITING)
 
 
 def record_conflict(asked: Lock, other: Lock) -> bool:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import lru_cache
 
 from acidtest.model import Row
 from acidtest.targets.mysql_family.values import Decoder, read_column, read_length, read_row, read_text
@@ -11,6 +12,9 @@ STATUS_IN_TRANSACTION = 0x0001
 STATUS_MORE_RESULTS = 0x0008
 _CONTINUES = 0xFFFFFF  # a packet of this size goes on in the next one
 _MATCHED = re.compile(rb"Rows matched: (\d+)")
+
+SHORT_REPLY = 512
+"""Replies of up to so many bytes are mostly the same few again and again."""
 
 
 class ConnectionLostError(Exception):
@@ -143,6 +147,12 @@ class ReplyReader:
             text = text[6:]
         self._results.append(Refused(errno, read_text(text)))
         return True
+
+
+@lru_cache(maxsize=4096)
+def read_short_reply(data: bytes) -> tuple[Result, ...] | None:
+    """The results if these bytes are a whole reply."""
+    return ReplyReader().feed(data)
 
 
 def _read_done(data: bytes, start: int, stop: int) -> Done:

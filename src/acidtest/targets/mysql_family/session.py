@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 
 from pymysql.constants import COMMAND
 
@@ -29,6 +30,7 @@ from acidtest.targets.sqltext import unsendable
 
 _NOWAIT = re.compile(r"\bNOWAIT\b", re.IGNORECASE)
 _LOCK_WAIT_TIMEOUT = 1205
+_unsendable = lru_cache(maxsize=4096)(unsendable)  # the statements of a case come again in its other orders
 
 
 class MySQLSession(Session):
@@ -56,7 +58,7 @@ class MySQLSession(Session):
     def launch(self, sql: str) -> None:
         self._sql = sql
         self._first = None
-        self._unsent = unsendable(sql)
+        self._unsent = _unsendable(sql)
         if self._unsent:
             return
         self.in_flight = True
@@ -167,7 +169,7 @@ class MySQLSession(Session):
 def _result_that_counts(results: tuple[Result, ...]) -> Result:
     """CALL gives several results: an error counts first, then the first rows, then the last word."""
     last = results[-1]
-    if isinstance(last, Refused):
+    if len(results) == 1 or isinstance(last, Refused):
         return last
     rows = next((result for result in results if isinstance(result, ResultSet)), None)
     if rows is None:

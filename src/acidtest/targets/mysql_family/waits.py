@@ -30,6 +30,8 @@ class FamilyWatch(Watch):
     """Asks on a connection of its own. Sessions are known by their thread numbers."""
 
     settles_s: ClassVar[float] = STATE_SETTLES_S
+    has_short_question: ClassVar[bool] = False
+    """Whether a cheaper question comes first, whose answer counts only if it names all suspects."""
 
     def __init__(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> None:
         self._wire = wire
@@ -37,6 +39,7 @@ class FamilyWatch(Watch):
         self._suspects: Sequence[Session] = ()
         self._doubtful: frozenset[int] | None = None
         self._asked_first = 0.0
+        self._short = False
         self.idle = True
         """Whether no answer is due. Stays false once the connection is lost."""
 
@@ -62,6 +65,7 @@ class FamilyWatch(Watch):
         self._suspects = suspects
         self._doubtful = None
         self._asked_first = monotonic()
+        self._short = self.has_short_question
         self._send()
 
     def answer(self) -> Waits | None:
@@ -75,6 +79,10 @@ class FamilyWatch(Watch):
         if isinstance(results[-1], Refused):
             raise TargetFailedError(f"{self._wire.label} does not tell who waits: {results[-1].message}")
         waits, by_state = self.read(results)
+        if self._short and not self._suspect_threads() <= waits.keys():
+            self._short = False
+            self._send()
+            return None
         doubtful = by_state - waits.keys() & self._suspect_threads()
         self._doubtful = doubtful if self._doubtful is None else self._doubtful & doubtful
         if self._doubtful and monotonic() - self._asked_first < self.settles_s:
@@ -114,14 +122,20 @@ class FamilyWatch(Watch):
 
 
 class StatusWatch(FamilyWatch):
-    """MariaDB and MySQL before 8: InnoDB's status, and the process list for locks above InnoDB."""
+    """MariaDB and MySQL before 8: InnoDB's status, and the process list for locks above InnoDB, which is
+    asked only about sessions that InnoDB does not hold up."""
+
+    has_short_question = True
 
     def question(self, suspects: Sequence[MySQLSession]) -> str:
         del suspects
-        return "SHOW ENGINE INNODB STATUS; SHOW PROCESSLIST"
+        status = "SHOW ENGINE INNODB STATUS"
+        return status if self._short else f"{status}; SHOW PROCESSLIST"
 
     def read(self, results: tuple[Result, ...]) -> Seen:
         (_type, _name, status), *_ = rows_of(results[0])
+        if self._short:
+            return read_status(str(status)), frozenset()
         by_state = frozenset(int(str(row[0])) for row in rows_of(results[1]) if _waits_by_state(row[6]))
         return read_status(str(status)), by_state
 
@@ -134,6 +148,7 @@ class CountingWatch(StatusWatch):
     are these, for whom they wait is not told. The counter goes down only when the waiter runs again."""
 
     settles_s = 0.02
+    has_short_question = False
 
     def question(self, suspects: Sequence[MySQLSession]) -> str:
         return f"{super().question(suspects)}; SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"

@@ -7,13 +7,20 @@ read from whatever bytes have come. See docs/drivers.md for the measurements beh
 import select
 import socket
 import ssl
+from functools import lru_cache
 
 import pymysql
 from pymysql.constants import CLIENT, COMMAND
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.servers.base import Endpoint
-from acidtest.targets.mysql_family.replies import ConnectionLostError, ReplyReader, Result
+from acidtest.targets.mysql_family.replies import (
+    SHORT_REPLY,
+    ConnectionLostError,
+    ReplyReader,
+    Result,
+    read_short_reply,
+)
 
 ANSWER_LIMIT_S = 60.0
 """After this long without an answer to a question of our own, the server counts as hung."""
@@ -21,6 +28,7 @@ CONNECT_LIMIT_S = 10.0
 
 _CHUNK = 1 << 14  # larger ones cost more to allocate than they save
 _PACKET_MAX = 0xFFFFFF
+_SHORT_QUERY = 1000
 _Login = tuple["pymysql.connections.Connection[pymysql.cursors.Cursor]", socket.socket]
 _NOT_NOW = (BlockingIOError, ssl.SSLWantReadError, ssl.SSLWantWriteError)
 _NOT_ALLOWED = {1044, 1045, 1698}
@@ -33,13 +41,20 @@ class Wire:
         self.label = label
         self._connection, self._socket = _log_in(endpoint, label, database, multi)
         self._socket.setblocking(False)
-        self._reader = ReplyReader()
+        self._reader: ReplyReader | None = None  # of the last command, once a part of its reply has come
         self.thread_id: int = self._connection.thread_id()  # type: ignore[no-untyped-call]
 
     def send(self, command: int, argument: bytes = b"") -> None:
         """Write a command. Waits only for the socket's buffer: a server reads a command before it works."""
-        self._reader = ReplyReader()
-        unsent = _in_packets(bytes((command,)) + argument)
+        self._write(_in_packets(bytes((command,)) + argument))
+
+    def query(self, sql: str) -> None:
+        """Send SQL."""
+        self._write(_short_query(sql) if len(sql) <= _SHORT_QUERY else _query_packets(sql))
+
+    def _write(self, packets: bytes) -> None:
+        self._reader = None
+        unsent = memoryview(packets)
         try:
             while unsent:
                 try:
@@ -48,10 +63,6 @@ class Wire:
                     self._await(select.POLLOUT)
         except OSError as error:
             raise ConnectionLostError(str(error)) from error
-
-    def query(self, sql: str) -> None:
-        """Send SQL."""
-        self.send(COMMAND.COM_QUERY, sql.encode())
 
     def receive(self) -> tuple[Result, ...] | None:
         """The results of the last command, or None while they are not wholly there."""
@@ -64,9 +75,16 @@ class Wire:
                 raise ConnectionLostError(str(error)) from error
             if not data:
                 raise ConnectionLostError("the server closed the connection")
-            results = self._reader.feed(data)
+            results = self._read(data)
             if results is not None:
                 return results
+
+    def _read(self, data: bytes) -> tuple[Result, ...] | None:
+        if self._reader is None:
+            if len(data) <= SHORT_REPLY and (results := read_short_reply(data)) is not None:
+                return results
+            self._reader = ReplyReader()
+        return self._reader.feed(data)
 
     def wait(self) -> tuple[Result, ...]:
         """The results of the last command, waited for."""
@@ -174,10 +192,18 @@ def _refusal(label: str, place: str, user: str, error: pymysql.Error) -> UsageEr
     return TargetFailedError(f"cannot reach {label} at {place}: {text}; is the server running there?")
 
 
-def _in_packets(payload: bytes) -> memoryview:
+def _query_packets(sql: str) -> bytes:
+    return _in_packets(bytes((COMMAND.COM_QUERY,)) + sql.encode())
+
+
+_short_query = lru_cache(maxsize=4096)(_query_packets)
+"""The statements of a case come again in its other orders."""
+
+
+def _in_packets(payload: bytes) -> bytes:
     """The payload in packets with their headers; a full packet says that another one follows."""
     packets = []
     for number, at in enumerate(range(0, len(payload) + 1, _PACKET_MAX)):
         part = payload[at : at + _PACKET_MAX]
         packets += [len(part).to_bytes(3, "little"), bytes((number & 0xFF,)), part]
-    return memoryview(b"".join(packets))
+    return b"".join(packets)

@@ -1,0 +1,82 @@
+"""The worker processes of a campaign, as the coordinator sees them."""
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.process import BaseProcess
+
+from acidtest.campaign.messages import FromWorker, ToWorker
+from acidtest.campaign.plan import Chunk, Settings
+from acidtest.campaign.worker import work
+
+_PATIENCE_S = 20.0
+"""How long a worker that was told to stop may take to give its servers back."""
+
+# A forked worker would share the coordinator's open files and locks; a new process shares nothing.
+_PROCESSES = get_context("spawn")
+
+
+@dataclass(slots=True)
+class Member:
+    """A worker: its process, what it is at, and the targets that it is for."""
+
+    number: int
+    targets: list[str]
+    process: BaseProcess
+    connection: Connection
+    chunk: Chunk | None = None
+    """What it was given and has not finished, with the position that it has reported."""
+    doing: str = "starting"
+    cases: int = 0
+    stopped: bool = False
+    told_to_stop: bool = False
+
+    def send(self, message: ToWorker) -> None:
+        """Tell the worker something; one that has just died is noticed elsewhere."""
+        with suppress(BrokenPipeError, ConnectionResetError):
+            self.connection.send(message)
+
+    def messages(self) -> list[FromWorker]:
+        """What it has told since the last time; empty also if it is gone."""
+        told: list[FromWorker] = []
+        try:
+            while self.connection.poll():
+                told.append(self.connection.recv())
+        except (EOFError, ConnectionResetError):
+            pass
+        return told
+
+    @property
+    def is_dead(self) -> bool:
+        return not self.process.is_alive()
+
+    def dismiss(self) -> None:
+        """Wait for its end, and force it if it does not come."""
+        self.process.join(_PATIENCE_S)
+        if self.process.is_alive():
+            self.process.terminate()
+            self.process.join(_PATIENCE_S)
+        if self.process.is_alive():
+            self.process.kill()
+            self.process.join()
+        self.connection.close()
+
+
+def hire(number: int, targets: Sequence[str], settings: Settings, specs: dict[str, str]) -> Member:
+    """Start a worker. `specs` say how targets are reached, with passwords, which are kept out of settings."""
+    ours, theirs = _PROCESSES.Pipe()
+    process = _PROCESSES.Process(
+        target=work, args=(theirs, settings, specs), name=f"acidtest-worker-{number}"
+    )
+    process.start()
+    theirs.close()
+    return Member(number, list(targets), process, ours)
+
+
+def share_out(targets: Sequence[str], workers: int) -> list[list[str]]:
+    """Which worker is for which targets: as few servers each as can be."""
+    if workers <= len(targets):
+        return [list(targets[number::workers]) for number in range(workers)]
+    return [[targets[number % len(targets)]] for number in range(workers)]

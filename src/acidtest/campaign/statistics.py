@@ -1,0 +1,92 @@
+"""What a campaign counts. Counts add up, so workers send differences and the store sums them."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field, fields
+from typing import Any, Self
+
+from acidtest.model import ErrorKind, Failed, History, Judgement, Verdict
+from acidtest.pipeline import Examined
+
+REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSUPPORTED, ErrorKind.OTHER})
+"""Errors that say that a statement was no valid SQL for the DBMS."""
+
+SET_UP_REFUSED = "the DBMS refused the set-up"
+
+
+@dataclass(slots=True)
+class Statistics:
+    """Sums over cases. `judged` are cases that some oracle decided; the others are undecided, with the reason
+    of the first oracle that had one."""
+
+    cases: int = 0
+    judged: int = 0
+    undecided: Counter[str] = field(default_factory=Counter)
+    conflicting: int = 0
+    """Cases whose transactions were made to meet."""
+    blocked: int = 0
+    """Cases in which a statement waited."""
+    deadlocks: int = 0
+    statements: int = 0
+    rejected: int = 0
+    violations: int = 0
+    """Cases that some oracle calls a violation."""
+    oracles: Counter[str] = field(default_factory=Counter)
+    """By `oracle judgement`."""
+    seconds: dict[str, float] = field(default_factory=dict)
+    """By stage: generate, execute, judge, reduce."""
+
+    def count(self, examined: Examined) -> None:
+        """Count a case that went through the pipeline."""
+        for stage, spent in examined.seconds.items():
+            self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
+        if examined.history is None:
+            self.cases += 1
+            self.undecided[SET_UP_REFUSED] += 1
+        else:
+            self._count(examined.history, examined.verdicts, examined.conflicting)
+
+    def _count(self, history: History, verdicts: Sequence[Verdict], conflicting: bool) -> None:
+        errors = [one.outcome.kind for one in history.records if isinstance(one.outcome, Failed)]
+        self.cases += 1
+        self.conflicting += conflicting
+        self.blocked += any(record.waited for record in history.records)
+        self.deadlocks += ErrorKind.DEADLOCK in errors
+        self.statements += len(history.records)
+        self.rejected += sum(kind in REJECTED for kind in errors)
+        self.oracles.update(f"{verdict.oracle} {verdict.judgement.value}" for verdict in verdicts)
+        # Whether the server died is known of every case, and says nothing about isolation.
+        about_isolation = [verdict for verdict in verdicts if verdict.oracle != "crash"] or verdicts
+        self.violations += any(verdict.judgement is Judgement.VIOLATION for verdict in verdicts)
+        if any(verdict.judgement is not Judgement.UNKNOWN for verdict in about_isolation):
+            self.judged += 1
+        elif about_isolation:
+            self.undecided[about_isolation[0].explanation] += 1
+
+    def add(self, other: "Statistics") -> None:
+        """Add what another one counted."""
+        for one in fields(self):
+            mine, theirs = getattr(self, one.name), getattr(other, one.name)
+            if isinstance(mine, dict):
+                for name, count in theirs.items():
+                    mine[name] = mine.get(name, 0) + count
+            else:
+                setattr(self, one.name, mine + theirs)
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """What was stored."""
+        own = cls()
+        for one in fields(cls):
+            if one.name in data:
+                value = data[one.name]
+                setattr(own, one.name, Counter(value) if isinstance(value, dict) else value)
+        return own
+
+
+def _plain(value: object) -> object:
+    return dict(value) if isinstance(value, dict) else value

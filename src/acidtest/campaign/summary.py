@@ -1,0 +1,146 @@
+"""What a campaign says at its end: JSON for programs (docs/json.md), a few lines for people."""
+
+import io
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from acidtest.campaign.view import View
+from acidtest.campaign.wording import (
+    NEW,
+    clock,
+    found_counts,
+    share,
+    split_target,
+    top_reasons,
+    verdict_counts,
+)
+from acidtest.casefile import parse_case, printable
+from acidtest.findings.finding import Finding
+from acidtest.findings.folder import MINIMAL, REPORT
+from acidtest.findings.markdown import known_as, rate, replay_command
+
+FORMAT = "acidtest-fuzz/1"
+
+_REASONS_MAX = 3
+
+Stored = tuple[Path, Finding]
+"""A finding and its folder, as `findings.folder.read_findings` gives them."""
+
+
+def to_json(view: View, findings: Sequence[Stored], *, stopped: str, exit_code: int) -> dict[str, Any]:
+    """The summary as JSON-ready data. `stopped` says why the campaign ended: `cases`, `time`, `interrupted`
+    or `target failed`."""
+    counted = view.statistics
+    return {
+        "format": FORMAT,
+        "folder": view.folder,
+        "seed": view.seed,
+        "profile": view.profile,
+        "targets": [{"spec": spec, "version": version} for spec, version in map(split_target, view.targets)],
+        "levels": list(view.levels),
+        "oracles": list(view.oracles),
+        "workers": len(view.workers),
+        "stopped": stopped,
+        "exit_code": exit_code,
+        "seconds": round(view.elapsed_s, 3),
+        "cases": counted.cases,
+        "cases_per_minute": round(view.cases_per_minute, 1),
+        "judged": counted.judged,
+        "undecided": dict(top_reasons(counted.undecided, len(counted.undecided))),
+        "conflicting": counted.conflicting,
+        "blocked": counted.blocked,
+        "deadlocks": counted.deadlocks,
+        "statements": counted.statements,
+        "rejected": counted.rejected,
+        "verdicts": verdict_counts(counted, view.oracles),
+        "stages": {name: round(seconds, 3) for name, seconds in counted.seconds.items()},
+        "violations": counted.violations,
+        "new": view.new,
+        "known": view.known,
+        "duplicates": view.duplicates,
+        "unreduced": view.unreduced,
+        "crashes": view.crashes,
+        "replaced_workers": view.replaced,
+        "notes": list(view.notes),
+        "findings": [_finding_json(folder, finding) for folder, finding in findings],
+    }
+
+
+def _finding_json(folder: Path, finding: Finding) -> dict[str, Any]:
+    behaviour = {"name": finding.behaviour, "link": finding.behaviour_link or None}
+    return {
+        "signature": finding.signature,
+        "digest": finding.digest,
+        "kind": finding.kind,
+        "known": list(finding.known),
+        "behaviour": behaviour if finding.behaviour else None,
+        "target": finding.target,
+        "version": finding.version,
+        "level": finding.level,
+        "oracles": list(finding.oracles),
+        "seconds": round(finding.seconds, 3),
+        "flaky": {"shown": finding.shown, "runs": finding.runs} if finding.is_flaky else None,
+        "summary": finding.summary,
+        "folder": str(folder),
+        "statements": len(parse_case(finding.minimal, str(folder / MINIMAL)).steps),
+        "replay": _replay(folder, finding),
+    }
+
+
+def _replay(folder: Path, finding: Finding) -> str:
+    return replay_command(finding, str(folder / MINIMAL))
+
+
+def text(view: View, findings: Sequence[Stored], *, stopped: str, width: int = 100) -> str:
+    """The summary for people: what was done, a table of findings, and how to see the first one again."""
+    lines = [*_account(view, stopped), ""]
+    if not findings:
+        return "\n".join([*lines, "No findings.", ""])
+    folder, first = findings[0]
+    lines += [
+        _table(findings, width),
+        f"Replay the first one:  {printable(_replay(folder, first))}",
+        f"Its report:            {printable(str(folder / REPORT))}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def _account(view: View, stopped: str) -> list[str]:
+    counted = view.statistics
+    lines = [
+        f"{counted.cases:,} cases in {clock(view.elapsed_s)}, {view.cases_per_minute:,.0f} a minute;"
+        f" ended by: {stopped}; seed {view.seed}; folder {view.folder}",
+        f"judged {share(counted.judged, counted.cases)}; blocked {share(counted.blocked, counted.cases)};"
+        f" conflicting {share(counted.conflicting, counted.cases)}; deadlocks {counted.deadlocks:,};"
+        f" rejected {share(counted.rejected, counted.statements)} of {counted.statements:,} statements",
+    ]
+    if undecided := sum(counted.undecided.values()):
+        shown = top_reasons(counted.undecided, _REASONS_MAX)
+        more = len(counted.undecided) - len(shown)
+        reasons = "; ".join(f"{number:,} {reason}" for reason, number in shown)
+        lines.append(f"undecided {undecided:,}: {reasons}{f'; and {more:,} reasons more' if more else ''}")
+    if view.crashes or view.replaced:
+        lines.append(f"servers that died: {view.crashes:,}; workers that died: {view.replaced:,}")
+    return [printable(line) for line in [*lines, f"findings: {found_counts(view)}"]]
+
+
+def _table(findings: Sequence[Stored], width: int) -> str:
+    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+    for name in ("finding", "target", "level", "what", "known as", "after"):
+        table.add_column(name, justify="right" if name == "after" else "left", overflow="fold")
+    for folder, finding in findings:
+        flaky = f" (flaky: {rate(finding)})" if finding.is_flaky else ""
+        cells = (folder.name, finding.target, finding.level, finding.summary + flaky)
+        named = (known_as(finding) or NEW, f"{finding.seconds:.0f} s")
+        table.add_row(*(Text(printable(cell)) for cell in (*cells, *named)))
+    console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
+    with console.capture() as captured:
+        console.print(table)
+    return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"

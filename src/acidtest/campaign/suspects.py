@@ -1,0 +1,44 @@
+"""Which violations are worth an investigation: a bug that shows often would else be reduced all day."""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from acidtest.signatures import Signature
+
+EXPLAINED_STEP, UNEXPLAINED_STEP = 4, 2
+
+
+class Suspects:
+    """Remembers what was seen on each target, and which findings came of it."""
+
+    def __init__(self) -> None:
+        self._seen: Counter[tuple[str, Signature]] = Counter()
+        self._found: dict[str, set[Signature]] = {}
+
+    def found(self, target: str, signature: Signature) -> None:
+        """There is a finding with this signature."""
+        self._found.setdefault(target, set()).add(signature)
+
+    def is_worth_it(self, target: str, signature: Signature) -> bool:
+        """Whether to investigate one more violation that has this signature before reduction.
+
+        One that has just the signature of a finding is that bug. One that a finding may explain is looked at
+        the 1st, 4th, 16th .. time: behind it may be another bug, which only a reduction can tell apart. One
+        that nothing explains is looked at the 1st, 2nd, 4th, 8th .. time.
+        """
+        found = self._found.get(target, set())
+        if signature in found:
+            return False
+        self._seen[target, signature] += 1
+        step = EXPLAINED_STEP if _is_explained(signature, found) else UNEXPLAINED_STEP
+        return _is_power(self._seen[target, signature], step)
+
+
+def _is_explained(signature: Signature, found: Iterable[Signature]) -> bool:
+    return any(signature.may_become(one) for one in found)
+
+
+def _is_power(number: int, base: int) -> bool:
+    while number % base == 0:
+        number //= base
+    return number == 1

@@ -1,0 +1,200 @@
+"""A worker process: examines the chunks it is given, on targets of its own, and investigates suspects."""
+
+import signal
+import time
+from collections.abc import Callable
+from contextlib import ExitStack
+from itertools import islice
+from multiprocessing.connection import Connection
+
+from acidtest.campaign.messages import (
+    Advanced,
+    Answer,
+    Decision,
+    Doing,
+    Finished,
+    Found,
+    FromWorker,
+    Note,
+    Opened,
+    Stop,
+    Stopped,
+    Suspected,
+    TargetLost,
+)
+from acidtest.campaign.plan import Chunk, Settings
+from acidtest.campaign.statistics import SET_UP_REFUSED, Statistics
+from acidtest.errors import AcidtestError
+from acidtest.pipeline import Examined, Pipeline
+from acidtest.signatures import signature_of
+from acidtest.targets.resolve import open_target
+
+REPORT_EVERY_S = 0.5
+"""What is not reported when a campaign is killed is examined again when it goes on."""
+
+
+def work(connection: Connection, settings: Settings, specs: dict[str, str]) -> None:
+    """The main function of a worker process. It ends when it is told to, or with the coordinator."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the coordinator decides
+    signal.signal(signal.SIGTERM, _leave)  # so that servers and databases are given back
+    try:
+        with ExitStack() as resources:
+            Worker(connection, settings, specs, resources).run()
+    except (BrokenPipeError, EOFError, ConnectionResetError):
+        pass  # the coordinator is gone, and with it whoever would want a report
+
+
+def _leave(_signal: int, _frame: object) -> None:
+    raise SystemExit(0)
+
+
+class Worker:
+    """Keeps every target that it was given a chunk for open until the end."""
+
+    def __init__(
+        self, connection: Connection, settings: Settings, specs: dict[str, str], resources: ExitStack
+    ) -> None:
+        self._connection = connection
+        self._settings = settings
+        self._specs = specs
+        self._resources = resources
+        self._pipelines: dict[str, Pipeline] = {}
+        self._stop: Stop | None = None
+        self._broken_off = False
+
+    def run(self) -> None:
+        """Chunk after chunk."""
+        while self._stop is None:
+            message = self._connection.recv()
+            if isinstance(message, Chunk):
+                self._chunk(message)
+            elif isinstance(message, Stop):
+                self._stop = message
+        self._tell(Stopped())
+
+    def _chunk(self, chunk: Chunk) -> None:
+        report = _Report(chunk, self._tell)
+        try:
+            pipeline = self._pipeline(chunk.cell.target)
+            dice = chunk.dice(self._settings.seed)
+            cases = pipeline.examine(dice, chunk.cell.levels, chunk.name, start=chunk.position)
+            for case in islice(cases, chunk.size - chunk.position):
+                goes_on = self._examined(case, report, pipeline)
+                self._listen()
+                if self._stop is not None or not goes_on:
+                    report.send()
+                    return
+        except AcidtestError as error:
+            report.send()
+            self._forget(chunk.cell.target)
+            self._tell(TargetLost(chunk.cell.target, str(error), error.exit_code, report.left))
+            return
+        report.send()
+        self._tell(Finished(chunk))
+
+    def _examined(self, case: Examined, report: "_Report", pipeline: Pipeline) -> bool:
+        """Count a case; False if that has to wait until the campaign goes on."""
+        verdict = case.violation
+        if verdict is not None and case.history is not None:
+            report.send()  # what went before: if the campaign is killed now, it goes on with this very case
+            suspect = Suspected(report.target, case.case.id, signature_of(case.history, verdict))
+            self._tell(suspect)
+            decision = self._answer()
+            if decision is Decision.INVESTIGATE:
+                done = self._investigate(case, suspect, pipeline, report)
+            else:
+                done = decision is Decision.PASS_BY
+            if not done:
+                return False
+        if case.history is None and report.statistics.undecided[SET_UP_REFUSED] == 0:
+            self._tell(Note(f"the set-up of {case.case.id} was refused: {case.refusal}"))
+        report.count(case)
+        return True
+
+    def _investigate(self, case: Examined, suspect: Suspected, pipeline: Pipeline, report: "_Report") -> bool:
+        """Whether the investigation came to an end."""
+        started = time.perf_counter()
+        try:
+            finding = pipeline.investigate(case, self._settings.seed, self._progress)
+        except KeyboardInterrupt:
+            return False
+        report.statistics.seconds["reduce"] = time.perf_counter() - started
+        self._tell(Found(finding, suspect))
+        return True
+
+    def _progress(self, doing: str) -> None:
+        """Called in the middle of an investigation: a place to break it off, once. A reduction that is broken
+        off still gives a finding."""
+        self._tell(Doing(doing))
+        self._listen()
+        if self._stop is not None and self._stop.at_once and not self._broken_off:
+            self._broken_off = True
+            raise KeyboardInterrupt
+
+    # -- talking
+
+    def _listen(self) -> None:
+        """Take a Stop, if one has come."""
+        while self._connection.poll():
+            message = self._connection.recv()
+            assert isinstance(message, Stop), message
+            self._stop = message
+
+    def _answer(self) -> Decision:
+        while True:
+            message = self._connection.recv()
+            if isinstance(message, Answer):
+                return message.decision
+            assert isinstance(message, Stop), message
+            self._stop = message
+
+    def _tell(self, message: FromWorker) -> None:
+        self._connection.send(message)
+
+    # -- targets
+
+    def _pipeline(self, name: str) -> Pipeline:
+        if name not in self._pipelines:
+            self._tell(Doing(f"starting {name}"))
+            target = self._resources.enter_context(open_target(self._specs[name]))
+            settings = self._settings
+            oracles = settings.oracles_for(target.dbms)
+            pipeline = Pipeline(target, oracles, settings.generator_profile())
+            self._pipelines[name] = self._resources.enter_context(pipeline)
+            self._tell(Opened(name, target.version))
+        return self._pipelines[name]
+
+    def _forget(self, name: str) -> None:
+        """A target that failed is opened anew, should it be asked for again."""
+        self._pipelines.pop(name, None)
+
+
+class _Report:
+    """Counts the cases of a chunk and tells the coordinator now and then."""
+
+    def __init__(self, chunk: Chunk, tell: Callable[[FromWorker], None]) -> None:
+        self.statistics = Statistics()
+        self.target = chunk.cell.target
+        self._chunk = chunk
+        self._position = chunk.position
+        self._tell = tell
+        self._last = time.monotonic()
+
+    @property
+    def left(self) -> Chunk:
+        """The part of the chunk that is not examined yet."""
+        return Chunk(self._chunk.cell, self._chunk.number, self._chunk.size, self._position)
+
+    def count(self, case: Examined) -> None:
+        """One more case has been examined."""
+        self.statistics.count(case)
+        self._position += 1
+        if time.monotonic() - self._last > REPORT_EVERY_S:
+            self.send()
+
+    def send(self) -> None:
+        """Report what was counted since the last time."""
+        if self.statistics.cases:
+            self._tell(Advanced(self._chunk, self._position, self.statistics))
+            self.statistics = Statistics()
+        self._last = time.monotonic()

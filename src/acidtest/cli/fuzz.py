@@ -1,0 +1,272 @@
+"""`acidtest fuzz`: conflicting transactions, generated, run and judged by the thousand; findings come out."""
+
+import json
+import os
+import random
+import re
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from acidtest.campaign import summary
+from acidtest.campaign.coordinator import INTERRUPTED, Campaign, Ended
+from acidtest.campaign.plan import Settings, cells_of
+from acidtest.campaign.status import make_status
+from acidtest.campaign.store import FINDINGS, Store
+from acidtest.cli.options import complete_target
+from acidtest.cli.progress import working
+from acidtest.errors import TargetFailedError, UsageError
+from acidtest.findings.elsewhere import look_elsewhere, other_specs
+from acidtest.findings.folder import read_findings
+from acidtest.generate import PROFILES
+from acidtest.model import Level
+from acidtest.oracles.registry import ORACLES
+from acidtest.targets.resolve import expand_spec, without_password
+
+DEFAULT_PROFILE = "simple"
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+
+
+def _parse_duration(_context: click.Context, _param: click.Parameter, text: str | None) -> float | None:
+    """`90`, `90s`, `10m`, `1h30m`."""
+    if text is None:
+        return None
+    parts = re.findall(r"(\d+(?:\.\d+)?)([smhd]?)", text)
+    if not parts or "".join(number + unit for number, unit in parts) != text:
+        raise UsageError(f"--for {text!r} is no duration; write seconds, or e.g. 90s, 10m, 1h30m")
+    seconds = sum(float(number) * _UNITS[unit or "s"] for number, unit in parts)
+    if seconds <= 0:
+        raise UsageError("--for needs a duration longer than nothing, e.g. 10m")
+    return float(seconds)
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="TARGET...", shell_complete=complete_target)
+@click.option(
+    "-l",
+    "--level",
+    "levels",
+    metavar="LEVEL",
+    multiple=True,
+    help="RU, RC, RR, SI, SER (may be repeated), or `all`.  [default: all that the target has]",
+)
+@click.option("--mixed-levels", is_flag=True, help="Each transaction draws its own level of those chosen.")
+@click.option(
+    "--oracle",
+    "oracles",
+    metavar="ORACLE",
+    multiple=True,
+    help=f"Judge with {', '.join(ORACLES)} (may be repeated).  "
+    "[default: solver, or views and serial where it does not know the SQL]; crash always takes part.",
+)
+@click.option(
+    "--profile",
+    metavar="PROFILE",
+    default=None,
+    help=f"What to generate: {', '.join(PROFILES)}.  [default: {DEFAULT_PROFILE}]",
+)
+@click.option(
+    "--seed",
+    type=click.IntRange(min=0),
+    help="Makes the run; the same seed gives the same cases.  [default: random, printed]",
+)
+@click.option("--cases", type=click.IntRange(min=1), metavar="N", help="Stop after N cases.")
+@click.option(
+    "--for",
+    "seconds",
+    metavar="TIME",
+    callback=_parse_duration,
+    help="Stop after this time: 90s, 10m, 1h30m.  [default: run until Ctrl-C]",
+)
+@click.option(
+    "--transactions",
+    type=click.IntRange(2, 8),
+    metavar="N",
+    help="Transactions in a case.  [default: two to four]",
+)
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 256),
+    metavar="N",
+    help="Processes, each with its own server.  [default: one for each core]",
+)
+@click.option(
+    "--out",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Where to keep the campaign; must not exist.  [default: acidtest-fuzz-SEED]",
+)
+@click.option(
+    "--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the campaign in DIR."
+)
+@click.option(
+    "--elsewhere/--no-elsewhere",
+    default=True,
+    help="At the end, try findings on all installed targets.  [default: yes]",
+)
+@click.option(
+    "--ignore-known", is_flag=True, help="Known bugs and documented behaviour do not count for the exit code."
+)
+@click.option(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the summary as JSON (docs/json.md); the status goes to stderr.",
+)
+@click.option("--plain", is_flag=True, help="Plain lines instead of a screen.")
+def fuzz(
+    targets: tuple[str, ...],
+    levels: tuple[str, ...],
+    mixed_levels: bool,
+    oracles: tuple[str, ...],
+    profile: str | None,
+    seed: int | None,
+    cases: int | None,
+    seconds: float | None,
+    transactions: int | None,
+    workers: int | None,
+    out: Path | None,
+    resume: Path | None,
+    elsewhere: bool,
+    ignore_known: bool,
+    as_json: bool,
+    plain: bool,
+) -> int:
+    """Fuzz TARGETs for transaction bugs: random conflicting transactions, run and judged by the thousand.
+
+    Every violation is run again, reduced to a minimal case, named, compared with what was found before and
+    with known bugs, and stored with a report that can be pasted into a tracker. The directory survives
+    Ctrl-C and kill -9; --resume goes on. The exit code is 1 if there are findings, so that CI can use it.
+
+    \b
+    acidtest fuzz mariadb@10.11 --for 10m             every level of a real MariaDB, for ten minutes
+    acidtest fuzz postgres -l SER --profile rich      the embedded PostgreSQL, until Ctrl-C
+    acidtest fuzz mysql@9.7 mariadb@11.8 --cases 100000 --workers 4 --json
+    acidtest fuzz --resume acidtest-fuzz-42           go on with it
+    acidtest findings acidtest-fuzz-42                what it found
+    """
+    if resume is not None:
+        asked = {
+            "--level": levels,
+            "--oracle": oracles,
+            "--profile": profile,
+            "--seed": seed,
+            "--out": out,
+            "--transactions": transactions,
+            "--mixed-levels": mixed_levels,
+        }
+        _refuse_with_resume(asked)
+        store, specs = _resumed(resume, targets, cases, seconds)
+    else:
+        store, specs = _begun(
+            targets, levels, mixed_levels, oracles, profile, seed, cases, seconds, transactions, out
+        )
+    with store:
+        with make_status(sys.stderr, plain or None) as status:
+            ended = Campaign(store, specs, workers or os.cpu_count() or 1, status).run()
+        if elsewhere and ended.stopped != INTERRUPTED:
+            _try_elsewhere(store.folder / FINDINGS)
+    return _finish(ended, store.folder, ignore_known, as_json)
+
+
+def _begun(
+    targets: tuple[str, ...],
+    levels: tuple[str, ...],
+    mixed_levels: bool,
+    oracles: tuple[str, ...],
+    profile: str | None,
+    seed: int | None,
+    cases: int | None,
+    seconds: float | None,
+    transactions: int | None,
+    out: Path | None,
+) -> tuple[Store, dict[str, str]]:
+    if not targets:
+        raise UsageError("name a target to fuzz, e.g. acidtest fuzz postgres, or --resume DIR")
+    specs = {without_password(spec): spec for given in targets for spec in expand_spec(given)}
+    chosen = (
+        ()
+        if "all" in (name.lower() for name in levels)
+        else tuple(Level.parse(name).short for name in levels)
+    )
+    settings = Settings(
+        targets=tuple(specs),
+        levels=chosen,
+        oracles=oracles,
+        profile=profile or DEFAULT_PROFILE,
+        seed=random.SystemRandom().randrange(2**31) if seed is None else seed,
+        mixed_levels=mixed_levels,
+        transactions=transactions,
+        cases=cases,
+        seconds=seconds,
+    )
+    cells_of(settings)
+    return Store.create(out or Path(f"acidtest-fuzz-{settings.seed}"), settings), specs
+
+
+def _refuse_with_resume(asked: Mapping[str, object]) -> None:
+    for option, value in asked.items():
+        if value:
+            raise UsageError(
+                f"{option} cannot be changed in a campaign that goes on; leave it out with --resume"
+            )
+
+
+def _resumed(
+    folder: Path, targets: tuple[str, ...], cases: int | None, seconds: float | None
+) -> tuple[Store, dict[str, str]]:
+    """The stored campaign, perhaps with a new limit. Passwords are not stored, so they are given again."""
+    store = Store.resume(folder)
+    try:
+        settings = store.settings()
+        specs = {name: name for name in settings.targets}
+        given = {without_password(spec): spec for spec in targets}
+        for name, spec in given.items():
+            if name not in specs:
+                raise UsageError(
+                    f"{name} is no target of the campaign in {folder}; it has {', '.join(specs)}"
+                )
+            specs[name] = spec
+        if cases is not None or seconds is not None:
+            store.change_limits(replace(settings, cases=cases, seconds=seconds))
+        cells_of(store.settings())
+    except BaseException:
+        store.close()
+        raise
+    return store, specs
+
+
+def _try_elsewhere(folder: Path) -> None:
+    """Add to the findings on which other installed targets they show."""
+    stored = read_findings(folder)
+    if not stored:
+        return
+    try:
+        with working() as progress:
+            progress("trying the findings on the other installed targets; Ctrl-C leaves that out")
+            look_elsewhere(stored, other_specs(), tuple(ORACLES), progress)
+    except KeyboardInterrupt:
+        click.echo(
+            "the other targets are left out; acidtest findings DIR --elsewhere tries them", err=True
+        )
+
+
+def _finish(ended: Ended, folder: Path, ignore_known: bool, as_json: bool) -> int:
+    """Print the summary; the exit code. 3 outweighs 1: a target was not tested as asked."""
+    findings = read_findings(folder / FINDINGS)
+    counted = [finding for _folder, finding in findings if not (ignore_known and finding.is_known)]
+    code = TargetFailedError.exit_code if ended.target_failed else int(bool(counted))
+    if as_json:
+        click.echo(
+            json.dumps(summary.to_json(ended.view, findings, stopped=ended.stopped, exit_code=code), indent=2)
+        )
+    else:
+        width = Console().width
+        click.echo(summary.text(ended.view, findings, stopped=ended.stopped, width=width), nl=False)
+    if ended.target_failed:
+        click.echo(f"acidtest: error: {ended.target_failed}", err=True)
+    return code

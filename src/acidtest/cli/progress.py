@@ -1,0 +1,19 @@
+"""What a command is at, on stderr: one line that changes on a terminal, a line each elsewhere."""
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+from rich.console import Console
+from rich.text import Text
+
+
+@contextmanager
+def working() -> Iterator[Callable[[str], None]]:
+    """Gives a function to say what is being done."""
+    if not sys.stderr.isatty():
+        yield lambda what: click.echo(what, err=True)
+        return
+    with Console(stderr=True).status("") as status:
+        yield lambda what: status.update(Text(what))

@@ -1,0 +1,139 @@
+"""From a suspicious history to a finding: re-run, reduce, sign, compare with known bugs, try other levels."""
+
+from collections.abc import Callable, Iterable
+from random import Random
+
+from acidtest import __version__
+from acidtest.casefile import print_case
+from acidtest.execute import Executor
+from acidtest.findings.finding import Finding, Sighting
+from acidtest.findings.known import KnownBugs
+from acidtest.findings.prose import explanation, level_of, summary
+from acidtest.findings.same_bug import SameBug
+from acidtest.model import Case, History, Judgement, Verdict
+from acidtest.oracles.phenomena import phenomena
+from acidtest.oracles.registry import Oracle
+from acidtest.reduce import Reduction, reduce_case
+from acidtest.report import print_history, print_verdicts, verdict_to_json
+from acidtest.signatures import Signature, first_violation, signature_of
+
+RERUNS = 10
+
+Progress = Callable[[str], None]
+
+
+class Investigator:
+    """Investigates the violations of one target, with the executor that found them.
+
+    `judges` are the oracles of the campaign; `all_judges` give their verdicts on what goes into the report.
+    """
+
+    def __init__(self, executor: Executor, judges: list[Oracle], all_judges: list[Oracle]) -> None:
+        self._executor = executor
+        self._judges = judges
+        self._all_judges = all_judges
+        self._known = KnownBugs(executor, judges)
+
+    def investigate(
+        self, history: History, verdicts: Iterable[Verdict], *, seed: int | None = None, progress: Progress
+    ) -> Finding:
+        """The finding that a history with a violation comes to."""
+        verdict = first_violation(verdicts)
+        assert verdict is not None
+        original, signature = history.case, signature_of(history, verdict)
+        judge = next(one for one in self._judges if one.name == verdict.oracle)
+        progress("running it again")
+        once = SameBug(self._executor, judge, signature)
+        shown = sum(once.look(original) is not None for _ in range(RERUNS))
+        reduction = None
+        if shown:
+            gate = SameBug(self._executor, judge, signature, rate=shown / RERUNS)
+            reduction = self._reduce(original, gate, seed, progress)
+            history, verdict = gate.look(reduction.case) or (history, verdict)
+        progress("trying every level")
+        return self._finding(history, verdict, original, shown, reduction, seed)
+
+    def _reduce(self, case: Case, gate: SameBug, seed: int | None, progress: Progress) -> Reduction:
+        return reduce_case(
+            case,
+            self._executor.target.dialect,
+            gate.interesting,
+            reordering=gate.reordering,
+            rng=Random(f"{seed}-{case.id}"),
+            progress=lambda step: progress(f"reducing, {step.statements} statements"),
+        )
+
+    # -- telling
+
+    def _finding(
+        self,
+        history: History,
+        verdict: Verdict,
+        original: Case,
+        shown: int,
+        reduction: Reduction | None,
+        seed: int | None,
+    ) -> Finding:
+        signature = signature_of(history, verdict)
+        verdicts = [one for judge in self._all_judges if (one := judge.judge(history)) is not None]
+        target = self._executor.target
+        return Finding(
+            signature=signature.text,
+            digest=signature.digest,
+            parts=signature.to_json(),
+            kind=str(verdict.kind),
+            target=target.label,
+            dbms=target.dbms,
+            version=target.version,
+            settings=dict(history.settings),
+            level=level_of(history),
+            oracles=tuple(one.oracle for one in verdicts if one.judgement is Judgement.VIOLATION),
+            summary=summary(history, verdict),
+            minimal=print_case(history.case),
+            observed=print_history(history) + print_verdicts(history, verdicts, phenomena(history)),
+            original=print_case(original),
+            verdicts=tuple(map(verdict_to_json, verdicts)),
+            explanation=tuple(explanation(history, verdict)),
+            shown=shown,
+            runs=RERUNS,
+            reduction=_told(reduction),
+            known=self._known.named(signature),
+            behaviour=verdict.known.name if verdict.known is not None else "",
+            behaviour_link=verdict.known.link if verdict.known is not None else "",
+            levels=tuple(self._at_levels(history.case, signature)),
+            seed=seed,
+            case=original.id,
+            log=target.log_tail() if history.server_died else "",
+            acidtest=__version__,
+        )
+
+    def _at_levels(self, case: Case, signature: Signature) -> Iterable[Sighting]:
+        """What becomes of the case at each level of the target."""
+        target = self._executor.target
+        for level in target.levels:
+            history = self._executor.run(case.at_level(level), fresh=True)
+            verdicts = [one for judge in self._judges if (one := judge.judge(history)) is not None]
+            found, detail = seen_as(history, verdicts, signature.digest)
+            yield Sighting(target.label, target.version, level.short, found, detail)
+
+
+def seen_as(history: History, verdicts: Iterable[Verdict], digest: str) -> tuple[str, str]:
+    """How a run elsewhere compares with a finding, and why where that is worth a word."""
+    verdicts = tuple(verdicts)
+    violation = first_violation(verdicts)
+    if violation is not None:
+        signature = signature_of(history, violation)
+        return ("shows", "") if signature.digest == digest else ("another violation", signature.text)
+    unknown = [one for one in verdicts if one.judgement is Judgement.UNKNOWN]
+    if unknown and not any(one.judgement is Judgement.PASS for one in verdicts if one.oracle != "crash"):
+        return "undecided", unknown[0].explanation
+    return "does not show", ""
+
+
+def _told(reduction: Reduction | None) -> str:
+    if reduction is None:
+        return "not reduced: it did not show again"
+    return (
+        f"{len(reduction.original.steps)} to {len(reduction.case.steps)} statements "
+        f"in {reduction.runs} runs ({reduction.stopped})"
+    )

@@ -1,0 +1,44 @@
+"""Which known bugs show on a target, by signature. The server itself is asked, so nothing can be outdated."""
+
+from collections import defaultdict
+from functools import cached_property
+
+from acidtest import corpus
+from acidtest.casefile import runs_on
+from acidtest.errors import UsageError
+from acidtest.execute import Executor
+from acidtest.model import Case
+from acidtest.oracles.registry import Oracle
+from acidtest.signatures import Signature, first_violation, signature_of
+
+
+class KnownBugs:
+    """The corpus bugs of one target; run when first asked for, at the levels they were reported at."""
+
+    def __init__(self, executor: Executor, judges: list[Oracle]) -> None:
+        self._executor = executor
+        self._judges = judges
+
+    def named(self, signature: Signature) -> tuple[str, ...]:
+        """The ids of the known bugs that have this signature here."""
+        return self._signatures.get(signature, ())
+
+    @cached_property
+    def _signatures(self) -> dict[Signature, tuple[str, ...]]:
+        found: dict[Signature, tuple[str, ...]] = defaultdict(tuple)
+        target = self._executor.target
+        for case in corpus.bugs():
+            if runs_on(case, target.dbms, target.version):
+                signature = self._signature(case)
+                if signature is not None:
+                    found[signature] += (case.id,)
+        return dict(found)
+
+    def _signature(self, case: Case) -> Signature | None:
+        try:
+            history = self._executor.run(case, fresh=True)
+        except UsageError:
+            return None  # this server lacks the level, or refuses the tables
+        verdicts = [verdict for judge in self._judges if (verdict := judge.judge(history)) is not None]
+        verdict = first_violation(verdicts)
+        return None if verdict is None else signature_of(history, verdict)

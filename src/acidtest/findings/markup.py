@@ -1,0 +1,63 @@
+"""Markdown that shows text as it is: SQL and values come from a DBMS and may look like markup."""
+
+import re
+from collections.abc import Iterator, Sequence
+
+from acidtest.casefile import printable
+
+_SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$!])")
+_LIST_MARK = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[-+=]))")
+"""What would begin a list or underline a heading."""
+_ADDRESS = re.compile(r"https?://[^\s<>()\[\]{}|`\\\"']*[^\s<>()\[\]{}|`\\\"'.,;:!?]")
+
+
+def inline(text: str) -> str:
+    """The text on one line; addresses become links, everything else is shown literally."""
+    text = printable(" ".join(text.split()))
+    parts: list[str] = []
+    end = 0
+    for address in _ADDRESS.finditer(text):
+        parts += [_literal(text[end : address.start()]), f"<{address[0]}>"]
+        end = address.end()
+    line = "".join([*parts, _literal(text[end:])])
+    return _LIST_MARK.sub(lambda mark: f"{mark[0]}\\", line)
+
+
+def _literal(text: str) -> str:
+    escaped = _SPECIAL.sub(r"\\\1", text)
+    return escaped.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
+def block(text: str, language: str = "") -> str:
+    """The text as a code block, in a fence longer than any run of backticks inside."""
+    shown = "".join(char if char in "\n\t" else printable(char) for char in text).rstrip("\n")
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{shown}\n{fence}"
+
+
+def code(text: str) -> str:
+    """The text as code within a line."""
+    shown = printable(" ".join(text.split()))
+    longest = max(map(len, re.findall("`+", shown)), default=0)
+    ticks = "`" * (longest + 1)
+    space = " " if longest or not shown else ""
+    return f"{ticks}{space}{shown}{space}{ticks}"
+
+
+def table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """A table of literal texts."""
+    return "\n".join(_table_lines(head, rows))
+
+
+def _table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(map(inline, head))} |"
+    yield "|" + "---|" * len(head)
+    for row in rows:
+        yield f"| {' | '.join(map(inline, row))} |"
+
+
+def folded(title: str, content: str) -> str:
+    """Content that opens on a click."""
+    # The empty lines make GitHub read what is inside as Markdown again.
+    return f"<details><summary>{inline(title)}</summary>\n\n{content}\n\n</details>"

@@ -1,0 +1,66 @@
+"""A violation told in words: one sentence for lists, paragraphs for reports."""
+
+from collections.abc import Iterator
+
+from acidtest.casefile import format_row
+from acidtest.claims import Claim, claims_of
+from acidtest.model import History, Verdict
+from acidtest.report.observed import brief
+
+
+def level_of(history: History) -> str:
+    """The short name of the level of all transactions, or `mixed`."""
+    levels = {level.short for level in history.levels.values()}
+    return levels.pop() if len(levels) == 1 else "mixed"
+
+
+def summary(history: History, verdict: Verdict) -> str:
+    """One sentence: where, what is there, what should be."""
+    where = "the final state" if verdict.step is None else brief(history, verdict.step)
+    named = f"{verdict.anomaly}: " if verdict.anomaly else ""
+    return f"{named}{verdict.kind} at {where}: {verdict.observed} instead of {verdict.expected}"
+
+
+def explanation(history: History, verdict: Verdict) -> Iterator[str]:
+    """Why it is wrong, a paragraph each."""
+    yield f"{_what(history, verdict)} Expected: {verdict.expected}. Observed: {verdict.observed}."
+    if verdict.explanation:
+        text = verdict.explanation
+        yield f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
+    for one in verdict.differences:
+        word = "must not be there" if one.extra else "is missing"
+        yield f"Row {format_row(one.row)} {word}{': ' + one.why if one.why else ''}."
+    if (claim := _claim(history, verdict)) is not None:
+        yield _promise(claim)
+    if verdict.known is not None:
+        yield f"It has the shape of a known behaviour, {verdict.known.name}: {verdict.known.link}"
+
+
+def _what(history: History, verdict: Verdict) -> str:
+    if verdict.step is None:
+        return f"After all transactions have ended the state is not what it has to be ({verdict.kind})."
+    record = history.records[verdict.step]
+    waited = " It had waited" if record.waited else ""
+    if waited and record.blocked_by:
+        waited += f" for {', '.join(record.blocked_by)}"
+    level = history.levels[record.session].value
+    return (
+        f"Step {verdict.step}, {brief(history, verdict.step)}, at {level}: {verdict.kind}."
+        f"{waited + '.' if waited else ''}"
+    )
+
+
+def _claim(history: History, verdict: Verdict) -> Claim | None:
+    claims = claims_of(history)
+    if claims is None:
+        return None
+    session = next(iter(claims)) if verdict.step is None else history.records[verdict.step].session
+    return claims[session]
+
+
+def _promise(claim: Claim) -> str:
+    return (
+        f"What {claim.dbms} documents for {claim.level.value}: a plain read sees {claim.plain_read.value} "
+        f"(the snapshot is taken {claim.snapshot.value}); a write works on {claim.write.value}, and when it "
+        f"meets a row that another transaction wrote, it {claim.on_conflict.value}. See {claim.link}"
+    )

@@ -1,0 +1,63 @@
+"""The gate of a reduction: does a candidate, run again, still show the same bug?"""
+
+from math import ceil, log
+
+from acidtest.errors import UsageError
+from acidtest.execute import Executor
+from acidtest.model import Case, History, Judgement, Verdict
+from acidtest.oracles.registry import Oracle
+from acidtest.signatures import Signature, signature_of
+
+MISSED_MAX = 0.02
+"""How likely a flaky bug may stay unseen in all tries of a candidate."""
+TRIES_MAX = 12
+
+Seen = tuple[History, Verdict]
+
+
+class SameBug:
+    """Runs candidates on fresh tables and compares signatures; `rate` is how often the original shows it."""
+
+    def __init__(self, executor: Executor, judge: Oracle, signature: Signature, rate: float = 1.0) -> None:
+        self._executor = executor
+        self._judge = judge
+        self._signature = signature
+        self._last_kept = signature
+        self._tries = _tries(rate)
+
+    def interesting(self, candidate: Case) -> bool:
+        """Whether the bug is still there, with no new causes."""
+        seen = self.look(candidate)
+        if seen is not None:
+            self._last_kept = signature_of(*seen)
+        return seen is not None
+
+    def reordering(self, candidate: Case) -> bool:
+        """The stricter question for statements that changed places, which can make another bug of it."""
+        seen = self.look(candidate)
+        return seen is not None and signature_of(*seen) == self._last_kept
+
+    def look(self, case: Case) -> Seen | None:
+        """A run of the case in which the bug shows."""
+        for _ in range(self._tries):
+            seen = look(case, self._executor, self._judge)
+            if seen is not None and self._signature.may_become(signature_of(*seen)):
+                return seen
+        return None
+
+
+def look(case: Case, executor: Executor, judge: Oracle) -> Seen | None:
+    """A run of the case and the violation that the oracle sees in it; None if there is none."""
+    try:
+        history = executor.run(case, fresh=True)
+    except UsageError:
+        return None  # the DBMS refused the set-up
+    verdict = judge.judge(history)
+    if verdict is None or verdict.judgement is not Judgement.VIOLATION:
+        return None
+    return history, verdict
+
+
+def _tries(rate: float) -> int:
+    """Runs after which a bug that shows at this rate was seen, most surely."""
+    return 1 if rate >= 1 else min(TRIES_MAX, ceil(log(MISSED_MAX) / log(1 - rate)))

@@ -1,0 +1,85 @@
+"""What a finding is called in the first line of a report: the anomaly in plain words."""
+
+import re
+from typing import Any
+
+from acidtest.casefile import parse_case
+from acidtest.findings.finding import Finding
+from acidtest.model import Judgement, Level, ViolationKind
+from acidtest.sql.shape import Locking, Verb, shape_of
+
+_BY_ANOMALY = {
+    "dirty read": "{statement} shows what is not committed",
+    "aborted read": "{statement} shows what was rolled back",
+    "own write not seen": "a transaction does not see its own {own}",
+    "deleted row seen": "{statement} shows a row that was deleted",
+    "non-repeatable read": "{statement} shows what was committed after its snapshot",
+}
+"""By the beginning of the anomaly's name."""
+
+_BY_KIND = {
+    ViolationKind.MISSING_BLOCK: "{statement} does not wait for a lock that another transaction holds",
+    ViolationKind.WRONG_ROWS: "{statement} returns wrong rows",
+    ViolationKind.WRONG_AFFECTED_COUNT: "{statement} reports a wrong affected count",
+    ViolationKind.WRONG_ERROR: "{statement} {error}",
+    ViolationKind.WRONG_FINAL_STATE: "tables end with wrong rows",
+    ViolationKind.NOT_SERIALIZABLE: "committed transactions fit no serial order",
+    ViolationKind.CRASH: "the server fails",
+}
+
+
+def naming_verdict(finding: Finding) -> dict[str, Any]:
+    """The verdict that the finding is about; empty if none was stored."""
+    violations = [one for one in finding.verdicts if one.get("verdict") == Judgement.VIOLATION.value]
+    return min(violations, key=lambda one: one.get("kind") != finding.kind, default={})
+
+
+def title(finding: Finding) -> str:
+    """One line: the level, and what goes wrong."""
+    level = next((level.value for level in Level if level.short == finding.level), "mixed levels")
+    return f"{level}: {_words(finding)}"
+
+
+def _words(finding: Finding) -> str:
+    verdict = naming_verdict(finding)
+    form = _form(finding.kind, str(verdict.get("anomaly") or ""))
+    if form is None:
+        return finding.summary
+    own = set(re.findall(r"\bown (\w+)", " ".join(finding.parts.get("causes", ()))))
+    return form.format(
+        statement=_statement(finding, verdict.get("statement")),
+        own=own.pop().upper() if len(own) == 1 else "write",
+        error=_error(str(finding.parts.get("kind"))),
+    )
+
+
+def _form(kind: str, anomaly: str) -> str | None:
+    named = next((form for name, form in _BY_ANOMALY.items() if anomaly.startswith(name)), None)
+    return named or next((form for one, form in _BY_KIND.items() if one.value == kind), None)
+
+
+def _statement(finding: Finding, step: object) -> str:
+    """The statement at which it shows: `an UPDATE that waited`."""
+    steps = parse_case(finding.minimal, "minimal.sql").steps
+    if not isinstance(step, int) or not 0 <= step < len(steps):
+        return "a statement"
+    waited = " that waited" if finding.parts.get("waited") else ""
+    return f"{_verb(steps[step].sql, finding.dbms)}{waited}"
+
+
+def _verb(sql: str, dbms: str) -> str:
+    shape = shape_of(sql, dbms)
+    if shape is None:
+        return "a statement"
+    if shape.verb is not Verb.READ:
+        return f"{'a' if shape.verb is Verb.DELETE else 'an'} {shape.verb.value.upper()}"
+    clauses = {Locking.NONE: "", Locking.SHARE: " that locks for share", Locking.UPDATE: " FOR UPDATE"}
+    return f"a SELECT{clauses[shape.locking]}"
+
+
+def _error(kind: str) -> str:
+    """What a wrong error is, which signatures tell as `wrong error: KIND`."""
+    error = kind.removeprefix(f"{ViolationKind.WRONG_ERROR}: ")
+    if error == kind:
+        return "ends with a wrong error"
+    return "succeeds where it has to fail" if error == "none" else f"fails with an error ({error})"

@@ -1,0 +1,111 @@
+"""The flow on one target: generate -> schedule -> execute -> judge -> reduce -> report."""
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from random import Random
+from typing import Self
+
+from acidtest.errors import UsageError
+from acidtest.execute import Executor
+from acidtest.findings.finding import Finding
+from acidtest.findings.investigate import Investigator
+from acidtest.generate import Generator, Profile, flavour_of
+from acidtest.model import Case, History, Level, Verdict
+from acidtest.oracles.registry import ORACLES, make_oracles
+from acidtest.signatures import first_violation
+from acidtest.targets import Target
+
+
+@dataclass(frozen=True, slots=True)
+class Examined:
+    """A case that went through the pipeline; without a history the DBMS refused its set-up.
+
+    `conflicting`: two of its transactions were made to meet. `seconds` by stage.
+    """
+
+    case: Case
+    history: History | None
+    verdicts: tuple[Verdict, ...]
+    conflicting: bool
+    seconds: Mapping[str, float]
+    refusal: str = ""
+
+    @property
+    def violation(self) -> Verdict | None:
+        """The verdict that makes it a suspect."""
+        return first_violation(self.verdicts)
+
+
+class Pipeline:
+    """From dice to findings, on one target. Holds its sessions and scratch tables; close it."""
+
+    def __init__(self, target: Target, oracles: Sequence[str], profile: Profile) -> None:
+        self._target, self._profile = target, profile
+        self._executor = Executor(target)
+        everyone = dict(zip(ORACLES, make_oracles(ORACLES, target), strict=True))
+        self._judges = [everyone[name] for name in oracles]
+        self._all_judges = list(everyone.values())
+        self._investigator = Investigator(self._executor, self._judges, self._all_judges)
+
+    def examine(
+        self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0
+    ) -> Iterator[Examined]:
+        """Cases without end, from the one at `start` on, each run and judged; `name` begins their ids."""
+        watch = _StopWatch()
+        for case, conflicting in islice(self._cases(dice, levels, name), start, None):
+            watch.lap("generate")
+            history, refusal = self._execute(case)
+            watch.lap("execute")
+            verdicts = () if history is None else self._judge(history)
+            watch.lap("judge")
+            yield Examined(case, history, verdicts, conflicting, watch.laps, refusal)
+            watch = _StopWatch()
+
+    def _cases(self, dice: Random, levels: tuple[Level, ...], name: str) -> Iterator[tuple[Case, bool]]:
+        generator = Generator(
+            dice, self._profile, flavour_of(self._target.dbms, self._target.version), levels
+        )
+        for number, transactions in enumerate(generator.sets()):
+            for case in transactions.cases(dice, self._profile, f"{name}-{number}"):
+                yield case, bool(transactions.conflicts)
+
+    def _execute(self, case: Case) -> tuple[History | None, str]:
+        try:
+            return self._executor.run(case), ""
+        except UsageError as refused:
+            return None, str(refused)
+
+    def _judge(self, history: History) -> tuple[Verdict, ...]:
+        return tuple(verdict for judge in self._judges if (verdict := judge.judge(history)) is not None)
+
+    def investigate(self, suspect: Examined, seed: int, progress: Callable[[str], None]) -> Finding:
+        """Re-run, reduce and tell what an examined case with a violation comes to."""
+        assert suspect.history is not None
+        return self._investigator.investigate(suspect.history, suspect.verdicts, seed=seed, progress=progress)
+
+    def close(self) -> None:
+        """Give back sessions and scratch tables; the target stays open."""
+        for judge in self._all_judges:
+            judge.close()
+        self._executor.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exc: object) -> None:
+        self.close()
+
+
+class _StopWatch:
+    """How long each stage of one case took."""
+
+    def __init__(self) -> None:
+        self.laps: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        """A stage ends here."""
+        now = time.perf_counter()
+        self.laps[stage], self._last = now - self._last, now

@@ -1,0 +1,208 @@
+"""A case as places with trees, and drafts of it that edits may change.
+
+A place is a position in all statements: those of the set-up, then the schedule in its order. Every change
+that the reducer knows is an edit of a draft, so any two of them can be made together.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import cached_property, lru_cache
+from typing import cast
+
+from sqlglot import Dialect, exp
+from sqlglot.generator import Generator
+
+from acidtest.model import Case, Statement, interleave
+from acidtest.reduce.order import texts_of
+from acidtest.sql.trees import parse
+
+Edit = Callable[["Draft"], None]
+
+_NOT_IS_NULL = re.compile(r"\bNOT (\w+(?:\.\w+)?) IS NULL\b")
+"""How sqlglot writes IS NOT NULL, of names and constants."""
+
+_EDITABLE = (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Create)
+"""Trees that sqlglot reads in full; SAVEPOINT and the like stay text."""
+
+_NEVER_EMPTY = (exp.Select, exp.Update, exp.Values, exp.Tuple, exp.Schema)
+_GONE_WHEN_EMPTY = (exp.Group, exp.Order, exp.With, exp.Properties)
+
+
+class ImpossibleEditError(Exception):
+    """An edit that cannot be made, for instance because another one took its node away."""
+
+
+class Script:
+    """A case with the tree of every statement that can be read. Trees are shared: look, do not change."""
+
+    def __init__(self, case: Case, dialect: str) -> None:
+        self.case = case
+        self.dialect = dialect
+        self.texts = texts_of(case)
+        self.trees = tuple(read(text, dialect) for text in self.texts)
+
+    @property
+    def setup_places(self) -> range:
+        return range(len(self.case.setup))
+
+    @property
+    def schedule_places(self) -> range:
+        return range(len(self.case.setup), len(self.texts))
+
+    def session(self, place: int) -> str:
+        """The session of a place of the schedule."""
+        return self.case.schedule[place - len(self.case.setup)]
+
+    def places_of(self, session: str) -> list[int]:
+        """Where a session's statements are."""
+        return [place for place in self.schedule_places if self.session(place) == session]
+
+    def nodes(self) -> Iterator[tuple[int, exp.Expression]]:
+        """Every node of every tree with its place."""
+        for place, tree in enumerate(self.trees):
+            if tree is not None:
+                yield from ((place, node) for node in walk(tree))
+
+    @cached_property
+    def tables(self) -> dict[str, tuple[int, list[str]]]:
+        """The tables that the set-up creates: their place and their columns in order."""
+        return {
+            tree.this.this.name: (place, [column.name for column in tree.this.find_all(exp.ColumnDef)])
+            for place, tree in enumerate(self.trees)
+            if tree is not None and is_table_definition(tree)
+        }
+
+
+class Draft:
+    """A changeable copy of a script; made for one candidate, and thrown away."""
+
+    def __init__(self, script: Script) -> None:
+        self._script = script
+        self._roots: dict[int, exp.Expression] = {}
+        self._copies: dict[int, dict[int, exp.Expression]] = {}
+        self._texts: dict[int, str] = {}
+        self._dropped: set[int] = set()
+        self.sessions = list(script.case.schedule)
+        self.order = list(script.schedule_places)
+
+    def drop(self, place: int) -> None:
+        """Leave a statement out."""
+        self._dropped.add(place)
+
+    def write(self, place: int, text: str) -> None:
+        """Put another text in the place of a statement."""
+        self._texts[place] = text
+
+    def at(self, place: int, node: exp.Expression) -> exp.Expression:
+        """The draft's own copy of a node of the script."""
+        tree = self._script.trees[place]
+        assert tree is not None, "only nodes of trees are edited"
+        if place not in self._copies:
+            copy = tree.copy()
+            self._roots[place] = copy
+            pairs = zip(walk(tree), walk(copy), strict=True)
+            self._copies[place] = {id(shared): own for shared, own in pairs}
+        own = self._copies[place][id(node)]
+        if own.root() is not self._roots[place]:
+            raise ImpossibleEditError
+        return own
+
+    def replace(self, place: int, node: exp.Expression, new: exp.Expression) -> None:
+        """Put a new node in the place of a node of the script."""
+        own = self.at(place, node)
+        if own is self._roots[place]:
+            self._roots[place] = new
+        else:
+            own.replace(new)
+
+    def pop(self, place: int, node: exp.Expression) -> None:
+        """Take a node of the script away."""
+        self.at(place, node).pop()
+
+    def case(self) -> Case | None:
+        """The edited case, or None if it is no case or no SQL any more."""
+        script = self._script
+        texts = list(script.texts)
+        for place, root in self._roots.items():
+            if place not in self._dropped:
+                text = _written(root, script.texts[place], script.dialect)
+                if text is None:
+                    return None
+                texts[place] = text
+        for place, text in self._texts.items():
+            texts[place] = text
+        setup = [Statement(texts[place]) for place in script.setup_places if place not in self._dropped]
+        first = len(script.case.setup)
+        steps = [
+            (self.sessions[place - first], Statement(texts[place]))
+            for place in self.order
+            if place not in self._dropped
+        ]
+        return rebuilt(script.case, setup, steps, self.sessions) if steps else None
+
+
+def rebuilt(
+    case: Case, setup: list[Statement], steps: list[tuple[str, Statement]], sessions: list[str]
+) -> Case:
+    """The case with other statements; `sessions` says what each step's session is called now."""
+    levels = {new: case.transaction(old).level for old, new in zip(case.schedule, sessions, strict=True)}
+    transactions, schedule = interleave(steps, levels)
+    return replace(case, setup=tuple(setup), transactions=transactions, schedule=schedule)
+
+
+def apply(script: Script, edits: list[Edit]) -> Case | None:
+    """The case with all these edits made, or None if they cannot be."""
+    draft = Draft(script)
+    try:
+        for edit in edits:
+            edit(draft)
+    except ImpossibleEditError:
+        return None
+    return draft.case()
+
+
+def read(sql: str, dialect: str) -> exp.Expression | None:
+    """The tree of a statement that can be edited, or None. REPLACE reads as the INSERT it looks like."""
+    words = sql.split(None, 1)
+    if len(words) == 2 and words[0].upper() == "REPLACE":
+        sql = f"INSERT {words[1]}"
+    tree = parse(sql, dialect)
+    return tree if isinstance(tree, _EDITABLE) else None
+
+
+def render(tree: exp.Expression, like: str, dialect: str) -> str:
+    """A tree as text, with what sqlglot cannot tell apart spelled as in `like`. Comments are lost."""
+    text: str = _generator(dialect).generate(tree)
+    if like[:7].upper() == "REPLACE":
+        text = text.replace("INSERT", "REPLACE", 1)
+    if "LOCK IN SHARE MODE" in like.upper():
+        text = text.replace("FOR SHARE", "LOCK IN SHARE MODE")
+    return _NOT_IS_NULL.sub(r"\1 IS NOT NULL", text)
+
+
+def walk(tree: exp.Expression) -> Iterator[exp.Expression]:
+    """The nodes of a tree, each before what it holds."""
+    return cast(Iterator[exp.Expression], tree.walk())
+
+
+def is_table_definition(tree: exp.Expression) -> bool:
+    """Whether it is a CREATE TABLE with columns."""
+    return isinstance(tree, exp.Create) and tree.kind == "TABLE" and isinstance(tree.this, exp.Schema)
+
+
+@lru_cache(maxsize=8)
+def _generator(dialect: str) -> Generator:
+    return Dialect.get_or_raise(dialect).generator(comments=False, normalize_functions=False)
+
+
+def _written(root: exp.Expression, like: str, dialect: str) -> str | None:
+    for node in list(root.find_all(*_GONE_WHEN_EMPTY)):
+        if not node.expressions:
+            node.pop()
+    if any(not node.expressions for node in root.find_all(*_NEVER_EMPTY)):
+        return None
+    if any(not node.expressions and not node.args.get("query") for node in root.find_all(exp.In)):
+        return None
+    text = render(root, like, dialect)
+    return text if read(text, dialect) is not None else None

@@ -1,0 +1,177 @@
+"""What makes two findings the same bug: what went wrong, at what kind of statement, and what others had done.
+
+A signature is told from a history and a verdict alone and knows no DBMS, level, table, value or oracle, so
+the same bug has the same one at every level, on every version and in every case that was reduced far enough.
+What reduction still has to remove shows as causes too many; that is why its gate asks `may_become`, and only
+the order of statements is changed under the whole signature.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass
+from typing import Any, Self
+
+from acidtest.model import (
+    Affected,
+    EventKind,
+    Failed,
+    History,
+    Judgement,
+    Record,
+    Rows,
+    TransactionState,
+    Verdict,
+    ViolationKind,
+)
+from acidtest.sql import StatementKind, kind_of
+from acidtest.sql.shape import Locking, Shape, Verb, shape_of
+
+SERVER, FINAL_STATE = "server", "final state"
+OF_A_KEY = " of a key"
+
+
+@dataclass(frozen=True, slots=True)
+class Signature:
+    """`kind` is what went wrong, `statement` the kind of statement at which it shows; `causes` are the writes
+    of the transaction itself and of others that went before it or fell into its wait."""
+
+    kind: str
+    statement: str
+    waited: bool
+    causes: frozenset[str]
+
+    @property
+    def text(self) -> str:
+        """The signature in one line."""
+        waits = " that waited" if self.waited else ""
+        causes = ", ".join(sorted(self.causes)) or "nothing else"
+        return f"{self.kind} at {self.statement}{waits} after {causes}"
+
+    @property
+    def digest(self) -> str:
+        """A short name."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:8]
+
+    def to_json(self) -> dict[str, Any]:
+        """JSON-ready data."""
+        return {**asdict(self), "causes": sorted(self.causes)}
+
+    @classmethod
+    def from_json(cls, data: dict[str, Any]) -> Self:
+        """What was stored."""
+        return cls(**{**data, "causes": frozenset(data["causes"])})
+
+    def may_become(self, other: "Signature") -> bool:
+        """Whether a smaller case with that signature can still be the same bug: nothing new has come in. That
+        the update was one of a key may have been an accident."""
+        same = (self.kind, self.statement, self.waited) == (other.kind, other.statement, other.waited)
+        return same and other.causes <= self.causes | {one.replace(OF_A_KEY, "") for one in self.causes}
+
+
+def signature_of(history: History, verdict: Verdict) -> Signature:
+    """The signature of a violation."""
+    assert verdict.judgement is Judgement.VIOLATION
+    assert verdict.kind is not None
+    if verdict.kind is ViolationKind.CRASH:
+        return Signature(f"{verdict.kind}: {verdict.observed}", SERVER, False, frozenset())
+    record = None if verdict.step is None else history.records[verdict.step]
+    detail = _error_detail(record) if verdict.kind is ViolationKind.WRONG_ERROR else ""
+    return Signature(
+        kind=f"{verdict.kind}{detail}",
+        statement=FINAL_STATE if record is None else _statement_class(history, record),
+        waited=record is not None and record.waited,
+        causes=_causes(history, record, locks=verdict.kind is ViolationKind.MISSING_BLOCK),
+    )
+
+
+def first_violation(verdicts: Iterable[Verdict]) -> Verdict | None:
+    """The verdict that names a finding. Of a server that died nothing else can be said."""
+    violations = [verdict for verdict in verdicts if verdict.judgement is Judgement.VIOLATION]
+    return min(violations, key=lambda verdict: verdict.kind is not ViolationKind.CRASH, default=None)
+
+
+def _error_detail(record: Record | None) -> str:
+    failed = record is not None and isinstance(record.outcome, Failed)
+    return f": {record.outcome.kind.value}" if failed else ": none"  # type: ignore[union-attr]
+
+
+def _shape(history: History, record: Record) -> Shape | None:
+    return shape_of(record.sql, history.dbms)
+
+
+def _statement_class(history: History, record: Record) -> str:
+    """UPDATE and DELETE find their rows in the same way, and so do both kinds of locking reads."""
+    shape = _shape(history, record)
+    if shape is None:
+        return kind_of(record.sql).value
+    if shape.verb is Verb.READ:
+        return "plain read" if shape.locking is Locking.NONE else "locking read"
+    return "insert" if shape.verb is Verb.INSERT else "update or delete"
+
+
+def _causes(history: History, judged: Record | None, *, locks: bool) -> frozenset[str]:
+    """The writes (with `locks` also the locking reads) that can have to do with it, each in a few words: what
+    was done, whether it fell into the wait, and what had become of it when the judged statement ended."""
+    tables = _tables(history, judged)
+    launched, ended = _span(history, judged)
+    own = None if judged is None else judged.session
+    acts: dict[str, list[str]] = {session: [] for session in history.levels}
+    causes: set[str] = set()
+
+    def left_as(session: str, fate: str) -> None:
+        if session != own:  # what the own transaction did before counts only while it goes on
+            causes.update(act + fate for act in acts[session])
+        acts[session].clear()
+
+    for place, event in enumerate(history.events[:ended]):
+        record = history.records[event.step]
+        if event.kind is EventKind.ABORTED:
+            left_as(event.session, " rolled back")
+        elif event.kind is EventKind.COMPLETED and record is not judged:
+            act = _act(history, record, tables, locks=locks)
+            if act is not None:
+                acts[event.session].append(act + (" while it waited" if place > launched else ""))
+            if record.after is TransactionState.NONE:
+                undone = kind_of(record.sql) is StatementKind.ROLLBACK
+                left_as(event.session, " rolled back" if undone else "")
+    if own is not None:
+        causes.update(f"own {act}" for act in acts.pop(own))
+    for session in acts:
+        left_as(session, " still open" if judged is not None else " rolled back")
+    return frozenset(causes)
+
+
+def _tables(history: History, judged: Record | None) -> frozenset[str]:
+    shape = None if judged is None else _shape(history, judged)
+    return frozenset(shape.reads if shape is not None else (table.name for table in history.schema.tables))
+
+
+def _span(history: History, judged: Record | None) -> tuple[int, int]:
+    """Where among the events the statement was launched, and where it ended."""
+    step = None if judged is None else judged.step
+    places = [place for place, event in enumerate(history.events) if event.step == step]
+    return (places[0], places[-1]) if places else (len(history.events), len(history.events))
+
+
+def _act(history: History, record: Record, tables: frozenset[str], *, locks: bool) -> str | None:
+    """What a statement did to these tables in two or three words; None if nothing."""
+    shape = _shape(history, record)
+    if shape is None:
+        return None
+    if shape.verb is Verb.READ:
+        took = shape.locking is not Locking.NONE and isinstance(record.outcome, Rows) and record.outcome.rows
+        return "locking read" if locks and took and tables & set(shape.reads) else None
+    if shape.target not in tables or not isinstance(record.outcome, Affected):
+        return None
+    # A matched row counts: that nothing was written although a row was found is what some bugs are about.
+    if not (record.outcome.count or record.outcome.matched) and shape.verb is not Verb.UPDATE:
+        return None
+    return shape.verb.value + (OF_A_KEY if _moves_key(history, shape) else "")
+
+
+def _moves_key(history: History, shape: Shape) -> bool:
+    if shape.verb is not Verb.UPDATE or shape.target is None:
+        return False
+    indexes = history.schema.table(shape.target).indexes
+    keys = {column.lower() for index in indexes if index.unique or index.primary for column in index.columns}
+    return any(item.this.name.lower() in keys for item in shape.tree.expressions)

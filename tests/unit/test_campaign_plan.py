@@ -1,0 +1,119 @@
+"""Chunks: handed out evenly, within the limit, and the same for the same seed."""
+
+from dataclasses import replace
+from itertools import islice
+
+import pytest
+
+from acidtest.campaign.crew import share_out
+from acidtest.campaign.plan import CHUNK_CASES, Cell, Chunk, Queue, Settings, cells_of
+from acidtest.campaign.suspects import Suspects
+from acidtest.errors import UsageError
+from acidtest.generate import generate_cases, profile_of
+from acidtest.model import Level
+from acidtest.signatures import Signature
+
+RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
+SETTINGS = Settings(targets=("mariadb@10.11",), levels=("RC", "RR"), oracles=(), profile="simple", seed=1)
+A, B = Cell("mariadb@10.11", (RC,)), Cell("mariadb@10.11", (RR,))
+
+
+def test_a_cell_for_every_target_and_level() -> None:
+    assert cells_of(SETTINGS) == [A, B]
+    assert cells_of(replace(SETTINGS, mixed_levels=True)) == [Cell("mariadb@10.11", (RC, RR))]
+    everything = cells_of(replace(SETTINGS, levels=(), targets=("mariadb@10.11", "duckdb")))
+    assert [cell.level for cell in everything] == ["RU", "RC", "RR", "SER", "SI"]
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"levels": ("SI",)}, "has no isolation level SNAPSHOT"),
+        ({"oracles": ("psychic",)}, "unknown oracle 'psychic'"),
+        ({"profile": "baroque"}, "unknown profile 'baroque'"),
+        ({"targets": ("oracle",)}, "unknown target 'oracle'"),
+    ],
+)
+def test_what_cannot_be_meant_is_refused(change: dict[str, tuple[str, ...]], sentence: str) -> None:
+    with pytest.raises(UsageError, match=sentence):
+        cells_of(replace(SETTINGS, **change))  # type: ignore[arg-type]
+
+
+def test_cells_take_turns_and_the_limit_holds() -> None:
+    queue = Queue([A, B], cases_max=2 * CHUNK_CASES + 50, begun=[], done=0)
+    chunks = list(iter(lambda: queue.next(["mariadb@10.11"]), None))
+    assert [(chunk.cell, chunk.number, chunk.size) for chunk in chunks] == [
+        (A, 0, CHUNK_CASES),
+        (B, 0, CHUNK_CASES),
+        (A, 1, 50),
+    ]
+
+
+def test_a_campaign_that_goes_on_finishes_what_was_begun_first() -> None:
+    begun = Chunk(B, 3, CHUNK_CASES, position=150)
+    queue = Queue([A, B], cases_max=1000, begun=[begun], done=900)
+    queue.skip_to(A, 4)
+    chunks = list(iter(lambda: queue.next(["mariadb@10.11"]), None))
+    assert chunks[0] == begun
+    assert sum(chunk.size - chunk.position for chunk in chunks) == 100
+    assert {chunk.number for chunk in chunks[1:]} <= {4}
+
+
+def test_a_chunk_that_is_given_back_comes_next() -> None:
+    queue = Queue([A], None, [], 0)
+    first = queue.next(["mariadb@10.11"])
+    assert first is not None
+    queue.next(["mariadb@10.11"])
+    queue.give_back(replace(first, position=7))
+    assert queue.next(["mariadb@10.11"]) == replace(first, position=7)
+    assert queue.next(["postgres"]) is None
+
+
+def test_the_dice_of_a_chunk_depend_on_seed_cell_and_number_alone() -> None:
+    def cases(chunk: Chunk, seed: int) -> list[str]:
+        stream = generate_cases(chunk.dice(seed), profile_of("simple"), "mariadb", chunk.cell.levels)
+        return [str(case) for case in islice(stream, 5)]
+
+    chunk = Chunk(A, 3, CHUNK_CASES)
+    assert cases(chunk, 1) == cases(replace(chunk, position=100, size=7), 1)
+    assert cases(chunk, 1) != cases(chunk, 2)
+    assert cases(chunk, 1) != cases(replace(chunk, number=4), 1)
+
+
+@pytest.mark.parametrize(
+    ("targets", "workers", "shares"),
+    [
+        (["a"], 2, [["a"], ["a"]]),
+        (["a", "b", "c"], 2, [["a", "c"], ["b"]]),
+        (["a", "b"], 3, [["a"], ["b"], ["a"]]),
+    ],
+)
+def test_workers_get_as_few_targets_as_can_be(
+    targets: list[str], workers: int, shares: list[list[str]]
+) -> None:
+    assert share_out(targets, workers) == shares
+
+
+def test_oracles_suit_the_target_and_crash_always_takes_part() -> None:
+    assert SETTINGS.oracles_for("mariadb") == ("solver", "crash")
+    assert SETTINGS.oracles_for("sqlite") == ("views", "serial", "crash")
+    assert replace(SETTINGS, oracles=("views", "crash")).oracles_for("mariadb") == ("views", "crash")
+
+
+def signature(*causes: str) -> Signature:
+    return Signature("wrong rows", "plain read", False, frozenset(causes))
+
+
+def test_one_signature_is_investigated_more_and_more_rarely() -> None:
+    suspects = Suspects()
+    unexplained = [number for number in range(1, 20) if suspects.is_worth_it("t", signature("update"))]
+    assert unexplained == [1, 2, 4, 8, 16]
+
+
+def test_what_a_finding_may_explain_is_looked_at_again_now_and_then() -> None:
+    suspects = Suspects()
+    suspects.found("t", signature("update"))
+    assert not suspects.is_worth_it("t", signature("update"))
+    noisy = signature("update", "insert")
+    assert [number for number in range(1, 20) if suspects.is_worth_it("t", noisy)] == [1, 4, 16]
+    assert suspects.is_worth_it("another target", signature("update"))

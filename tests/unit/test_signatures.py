@@ -1,0 +1,72 @@
+"""Signatures: the same for the same bug, whatever the values; different where causes differ."""
+
+from acidtest.casefile import parse_case
+from acidtest.execute import Executor
+from acidtest.model import Judgement, Level
+from acidtest.oracles import solver
+from acidtest.signatures import Signature, signature_of
+from acidtest.targets.resolve import open_target
+
+
+def sign(fault: str, level: Level, schedule: str, table: str = "CREATE TABLE t (a INT, b INT);") -> Signature:
+    text = f"-- id: x\n-- setup\n{table}\nINSERT INTO t VALUES (1, 1), (2, 2);\n-- schedule\n{schedule}"
+    with open_target(f"simulated@{fault}") as target, Executor(target) as executor:
+        history = executor.run(parse_case(text, "x").at_level(level))
+    verdict = solver.judge(history)
+    assert verdict.judgement is Judgement.VIOLATION, verdict
+    return signature_of(history, verdict)
+
+
+DIRTY = """\
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = {value} WHERE a = {key};
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ {end};
+"""
+
+
+def test_values_and_what_comes_later_do_not_matter() -> None:
+    one = sign("dirty-read", Level.READ_COMMITTED, DIRTY.format(value=5, key=1, end="COMMIT"))
+    other = sign("dirty-read", Level.READ_COMMITTED, DIRTY.format(value=9, key=2, end="ROLLBACK"))
+    assert one == other
+    assert one.text == "wrong rows at plain read after update still open"
+    assert one.digest == other.digest
+
+
+def test_an_update_of_a_key_is_told_apart_but_may_turn_out_to_be_none() -> None:
+    keyed = sign(
+        "dirty-read",
+        Level.READ_COMMITTED,
+        DIRTY.format(value=5, key=1, end="COMMIT"),
+        table="CREATE TABLE t (a INT, b INT PRIMARY KEY);",
+    )
+    plain = sign("dirty-read", Level.READ_COMMITTED, DIRTY.format(value=5, key=1, end="COMMIT"))
+    assert keyed.causes == {"update of a key still open"}
+    assert keyed.may_become(plain)
+    assert not plain.may_become(keyed)
+
+
+def test_own_writes_count_while_their_transaction_goes_on() -> None:
+    schedule = """\
+/* tx1 */ INSERT INTO t VALUES (3, 3);
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = 7;
+/* tx1 */ SELECT * FROM t;
+/* tx1 */ COMMIT;
+"""
+    signature = sign("own-write-unseen", Level.REPEATABLE_READ, schedule)
+    assert signature.text == "wrong rows at plain read after own update"
+
+
+def test_fewer_causes_may_be_the_same_bug_and_new_ones_may_not() -> None:
+    many = Signature("wrong rows", "plain read", False, frozenset({"update", "insert", "own delete"}))
+    few = Signature("wrong rows", "plain read", False, frozenset({"update"}))
+    assert many.may_become(few)
+    assert not few.may_become(many)
+    assert not many.may_become(Signature("wrong rows", "plain read", True, frozenset({"update"})))
+    assert not many.may_become(Signature("wrong rows", "locking read", False, frozenset({"update"})))
+
+
+def test_a_signature_survives_being_stored() -> None:
+    signature = Signature("wrong error: none", "insert", True, frozenset({"insert", "own update"}))
+    assert Signature.from_json(signature.to_json()) == signature
