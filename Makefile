@@ -6,7 +6,7 @@ BIN    := $(VENV)/bin
 .PHONY: demo test test-all check bench clean
 
 demo: $(VENV)/.installed
-	$(BIN)/acidtest levels postgres
+	$(BIN)/acidtest demo
 
 test: $(VENV)/.installed-dev
 	ACIDTEST_PROVIDE=1 $(BIN)/python -m pytest
@@ -29,6 +29,8 @@ check: $(VENV)/.installed-dev
 bench: $(VENV)/.installed
 	$(BIN)/acidtest bench execute
 	$(BIN)/acidtest bench judge
+	$(BIN)/acidtest bench fuzz
+	$(BIN)/acidtest bench reduce
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

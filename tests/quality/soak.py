@@ -67,7 +67,7 @@ class Tally:
     sets: dict[tuple[str, ...], set[str]] = field(default_factory=lambda: defaultdict(set))
     """The transaction sets that showed each group; the orders of one set often show the same."""
     bugs: dict[str, list[int]] = field(default_factory=dict)
-    """The numbers of the cases that may reduce to a bug of the corpus."""
+    """The numbers of cases that may reduce to a bug of the corpus. An upper bound: look at the examples."""
     seconds: dict[str, float] = field(default_factory=lambda: defaultdict(float))
 
     @contextmanager
@@ -110,6 +110,8 @@ class Tally:
             for bug, known in self.known.items():
                 if signature.may_become(known):
                     self.bugs.setdefault(bug, []).append(self.cases)
+                    if len(self.bugs[bug]) <= EXAMPLES_MAX:
+                        self._store(history, verdict, ("may be", group[1], bug, str(self.cases)))
             if self.violations[group] <= EXAMPLES_MAX:
                 self._store(history, verdict, group)
 
@@ -148,7 +150,7 @@ class Tally:
             yield f"  {sum(self.violations.values())} violations in {len(self.violations)} groups"
         for group, count in self.violations.most_common():
             seen = f"in {len(self.sets[group])} sets, first at case {self.first[group]}"
-            yield f"  VIOLATION {count} {seen}: {' | '.join(group)}"
+            yield f"  VIOLATION {count} {seen}: {' | '.join(filter(None, group))}"
         for bug, numbers in sorted(self.bugs.items()):
             yield f"  MAY BE {bug}: {len(numbers)}, first at case {numbers[0]}"
 
@@ -158,7 +160,7 @@ def _sql(history: History, verdict: Verdict) -> str:
 
 
 def _group(history: History, verdict: Verdict) -> tuple[str, ...]:
-    """Oracle, level, kind, known behaviour, and the kind of statement at which it shows."""
+    """Oracle, level, kind, known behaviour, the kind of statement at which it shows, and what stands out."""
     levels = "+".join(sorted({level.short for level in history.levels.values()}))
     known = verdict.known.name if verdict.known is not None else ""
     if verdict.step is None:
@@ -166,7 +168,15 @@ def _group(history: History, verdict: Verdict) -> tuple[str, ...]:
     else:
         sql = history.records[verdict.step].sql
         shape = f"{kind_of(sql).value} {sql.split()[0]}" + (" locking" if _locks(sql) else "")
-    return verdict.oracle, levels, str(verdict.kind), known, verdict.anomaly, shape
+    repeated = "row repeated" if any("so many times" in one.why for one in verdict.differences) else ""
+    after = "after a deadlock" if _had_deadlock(history) else ""
+    return verdict.oracle, levels, str(verdict.kind), known, verdict.anomaly, shape, repeated, after
+
+
+def _had_deadlock(history: History) -> bool:
+    """A victim goes on without its transaction, which is a story of its own."""
+    outcomes = (record.outcome for record in history.records)
+    return any(isinstance(one, Failed) and one.kind is ErrorKind.DEADLOCK for one in outcomes)
 
 
 def _locks(sql: str) -> bool:

@@ -10,6 +10,7 @@ from acidtest.casefile import parse_case, print_case
 from acidtest.errors import UsageError
 from acidtest.generate import (
     GRAMMAR,
+    MIXED,
     PROFILES,
     RICH,
     SIMPLE,
@@ -95,6 +96,27 @@ def test_simple_is_one_table_and_six_kinds() -> None:
                 "INSERT",
             }
             assert step.sql.count("SELECT") <= 1
+
+
+def test_shares_of_reads_that_open_and_close() -> None:
+    def ends(profile: Profile) -> list[tuple[bool, bool]]:
+        bodies = [
+            [one.sql for one in tx.statements[1:-1]]
+            for case in cases_of(profile, "mariadb", 8, 60)
+            for tx in case.transactions
+        ]
+        return [(body[0] == "SELECT * FROM t", body[-1] == "SELECT * FROM t") for body in bodies]
+
+    quiet = replace(SIMPLE, opening_read_share=0, closing_read_share=0, whole_share=0)
+    assert set(ends(quiet)) == {(False, False)}
+    assert set(ends(replace(SIMPLE, opening_read_share=1, closing_read_share=1))) == {(True, True)}
+
+
+def test_mixed_follows_each_of_its_parts_and_keeps_its_own_switches() -> None:
+    off = replace(MIXED, orders_per_set=3, conflicts=Conflicts(share=0))
+    drawn = [off.drawn(random.Random(seed)) for seed in range(60)]
+    assert {one.name for one in drawn} == {"simple", "keys", "rich"}
+    assert {(one.orders_per_set, one.conflicts.share) for one in drawn} == {(3, 0)}
 
 
 def test_levels_for_all_or_mixed() -> None:

@@ -8,7 +8,7 @@ import pytest
 from sqlglot import exp
 
 from acidtest.generate import SIMPLE, Conflict, Conflicts, Generator, Strategy, flavour_of
-from acidtest.generate.conflicts import ConflictConstruction
+from acidtest.generate.conflicts import ConflictConstruction, come_back
 from acidtest.generate.flavour import FLAVOURS
 from acidtest.generate.orders import sample_orders
 from acidtest.generate.statements import Draft, Kind
@@ -107,11 +107,26 @@ def test_orders_are_different_and_limited() -> None:
     assert len(found) == len(set(found)) == 5
 
 
-def test_filtered_orders_have_both_transactions_open_at_the_conflict() -> None:
+def test_filtered_orders_have_transactions_that_overlap_at_the_conflict() -> None:
     for order in orders([CONFLICT], 50, filtered=True):
         places = [[i for i, one in enumerate(order) if one == tx] for tx in (0, 1)]
         first, second = sorted(places, key=lambda own: own[1])
         assert second[1] < first[-1]
+
+
+def test_a_whole_transaction_fits_between_a_snapshot_and_the_conflict() -> None:
+    late = Conflict(Strategy.FULLY_SHARED, (0, 2), (1, 1))
+    found = set(sample_orders(random.Random(1), [4, 3], [late], 50, filtered=True))
+    assert (0, 0, 1, 1, 1, 0, 0) in found
+
+
+def test_whole_transactions_within_others_come_more_often_than_by_chance() -> None:
+    def nested(*, filtered: bool) -> int:
+        rng = random.Random(1)
+        found = (next(sample_orders(rng, [5, 5], [], 1, filtered=filtered)) for _ in range(400))
+        return sum("11111" in "".join(map(str, order)).strip("1") for order in found)
+
+    assert nested(filtered=True) > 3 * max(nested(filtered=False), 1)
 
 
 def test_serial_orders_are_filtered_only_on_request() -> None:
@@ -131,6 +146,20 @@ def test_most_sets_get_a_conflict_of_every_strategy() -> None:
     strategies = {conflict.strategy for one in sets for conflict in one.conflicts}
     assert strategies == set(Strategy)
     assert sum(bool(one.conflicts) for one in sets) > 75
+
+
+def test_a_statement_comes_back_to_the_rows_of_an_earlier_one() -> None:
+    earlier = draft("UPDATE t SET b = 1 WHERE a = 1", Kind.UPDATE)
+    later = draft("DELETE FROM t WHERE b = 2", Kind.DELETE)
+    come_back(random.Random(1), [earlier], later)
+    assert where(later) == "a = 1"
+    assert later.condition is not earlier.condition
+
+
+def test_only_rows_of_the_same_table_can_be_come_back_to() -> None:
+    later = draft("DELETE FROM t WHERE b = 2", Kind.DELETE)
+    come_back(random.Random(1), [Draft(Kind.READ, exp.Select())], later)
+    assert where(later) == "b = 2"
 
 
 def test_editing_keeps_trees_whole() -> None:

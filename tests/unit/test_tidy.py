@@ -49,7 +49,18 @@ ALLOWED: dict[str, set[str]] = {
     },
     "pipeline": {"execute", "findings", "generate", "oracles", "signatures", "targets"},
     "signatures": {"sql"},
-    "bench": {"casefile", "execute", "findings", "oracles", "reduce", "signatures", "sql", "targets"},
+    "bench": {
+        "casefile",
+        "execute",
+        "findings",
+        "generate",
+        "oracles",
+        "pipeline",
+        "reduce",
+        "signatures",
+        "sql",
+        "targets",
+    },
 }
 
 DRIVERS = {"pymysql", "psycopg", "duckdb", "sqlite3"}

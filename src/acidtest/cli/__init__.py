@@ -8,6 +8,7 @@ from acidtest import __version__
 from acidtest.cli.bench import bench
 from acidtest.cli.completion import completion
 from acidtest.cli.corpus import corpus
+from acidtest.cli.demo import demo
 from acidtest.cli.findings import findings
 from acidtest.cli.fuzz import fuzz
 from acidtest.cli.levels import levels
@@ -38,7 +39,20 @@ def cli() -> None:
     """
 
 
-for command in (fuzz, run, reduce, levels, matrix, corpus, findings, selftest, server, bench, completion):
+for command in (
+    fuzz,
+    findings,
+    reduce,
+    run,
+    levels,
+    matrix,
+    corpus,
+    selftest,
+    server,
+    bench,
+    demo,
+    completion,
+):
     cli.add_command(command)
 
 

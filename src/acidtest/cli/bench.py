@@ -11,9 +11,11 @@ from rich.console import Console
 from rich.table import Table
 
 from acidtest.bench.execute import ExecuteResult, bench_execute
+from acidtest.bench.fuzz import FuzzResult, bench_fuzz
 from acidtest.bench.judge import JudgeResult, bench_judge
 from acidtest.bench.reduce import ReduceResult, bench_reduce, stored_findings
 from acidtest.cli.options import Decorator, complete_target, oracle_option
+from acidtest.generate import profile_of
 from acidtest.oracles.registry import check_names
 from acidtest.targets import Target
 from acidtest.targets.resolve import available_specs, check_spec, open_target
@@ -117,6 +119,47 @@ def reduce(target: str, folder: Path | None, seeds: int, as_json: bool) -> None:
     _show(results, as_json, _reduce_table)
 
 
+@bench.command()
+@click.option(
+    "-t",
+    "--target",
+    "target",
+    metavar="TARGET",
+    default="mariadb@10.11",
+    show_default=True,
+    shell_complete=complete_target,
+    help="Fuzz this target.",
+)
+@click.option("--profile", default="simple", show_default=True, metavar="PROFILE", help="What to generate.")
+@click.option("--oracle", default="solver", show_default=True, metavar="ORACLE", help="What to judge with.")
+@click.option(
+    "--workers",
+    type=click.IntRange(1, 64),
+    multiple=True,
+    default=(1, 2),
+    show_default=True,
+    help="Processes at once (may be repeated).",
+)
+@click.option(
+    "--cases", type=click.IntRange(min=10), default=3000, show_default=True, help="Cases of each worker."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON (docs/json.md).")
+def fuzz(target: str, profile: str, oracle: str, workers: tuple[int, ...], cases: int, as_json: bool) -> None:
+    """Measure generated cases through the whole pipeline, with one worker process and with more.
+
+    \b
+    speed-up        judged cases a minute / the same with the first number of workers
+    ratio           wall time of cases in which nobody waits / bare driver with the same statements
+    memory          growth of a worker's memory over all its cases
+    """
+    check_spec(target)
+    profile_of(profile)
+    check_names([oracle])
+    console = Console(stderr=True, quiet=as_json)
+    say: Callable[[str], object] = lambda step: console.print(f"{target}: {step} ...")  # noqa: E731
+    _show(bench_fuzz(target, profile, oracle, cases, workers, say), as_json, _fuzz_table)
+
+
 def _each(targets: Sequence[str], quiet: bool) -> Iterator[tuple[Target, Callable[[str], object]]]:
     """Open one target after the other; say on standard error what is being measured."""
     specs = targets or available_specs()
@@ -176,6 +219,28 @@ def _judge_table(results: Sequence[JudgeResult]) -> Table:
             f"{result.ratio:.2f}",
             f"{result.judging_share:.0%}",
             str(result.undecided),
+        )
+    return table
+
+
+def _fuzz_table(results: Sequence[FuzzResult]) -> Table:
+    table = _table(
+        ("workers",),
+        ("judged/min", "speed-up", "ratio", "gen ms", "run ms", "judge ms", "undecided", "memory"),
+    )
+    first = results[0]
+    table.title = f"{first.target} ({first.version}), profile {first.profile}, {first.oracle}"
+    for result in results:
+        table.add_row(
+            str(result.workers),
+            f"{result.judged_per_minute:,.0f}",
+            f"{result.speedup:.2f}",
+            f"{result.ratio:.2f}",
+            f"{result.generate_ms:.2f}",
+            f"{result.execute_ms:.2f}",
+            f"{result.judge_ms:.2f}",
+            f"{result.undecided / result.cases:.2%}",
+            f"+{result.memory_growth_mb:.1f} MB",
         )
     return table
 

@@ -250,9 +250,7 @@ def _try_elsewhere(folder: Path) -> None:
             progress("trying the findings on the other installed targets; Ctrl-C leaves that out")
             look_elsewhere(stored, other_specs(), tuple(ORACLES), progress)
     except KeyboardInterrupt:
-        click.echo(
-            "the other targets are left out; acidtest findings DIR --elsewhere tries them", err=True
-        )
+        click.echo("the other targets are left out; acidtest findings DIR --elsewhere tries them", err=True)
 
 
 def _finish(ended: Ended, folder: Path, ignore_known: bool, as_json: bool) -> int:

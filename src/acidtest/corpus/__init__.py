@@ -19,6 +19,7 @@ _TRACKERS = (
     (re.compile(r"jira\.mariadb\.org/browse/(MDEV-\d+)"), "{}"),
     (re.compile(r"bugs\.mysql\.com/bug\.php\?id=(\d+)"), "MYSQL-{}"),
     (re.compile(r"github\.com/pingcap/tidb/issues/(\d+)"), "TIDB-{}"),
+    (re.compile(r"github\.com/duckdb/duckdb/issues/(\d+)"), "DUCKDB-{}"),
 )
 
 

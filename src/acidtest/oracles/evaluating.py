@@ -117,7 +117,7 @@ class EvaluatingEngine(Engine):
         return write
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=32)
 def engine_for(dbms: str, schema: Schema, version: str = "") -> EvaluatingEngine:
     """The engine of a DBMS for a schema, with what it has compiled before."""
     return EvaluatingEngine(dbms, schema, version)

@@ -301,3 +301,14 @@ class PostgresTarget(Target):
             admin.ask(f"DROP DATABASE {self._database}{force}")
         finally:
             admin.close()
+
+
+class WeakenedPostgresTarget(PostgresTarget):
+    """A real PostgreSQL with a planted fault: whatever level is asked for, it runs at READ COMMITTED.
+
+    For demonstrations, and to see that oracles notice, without a line of ours in the server.
+    """
+
+    def set_level(self, session: Session, level: Level) -> None:
+        self.check_levels([level])
+        super().set_level(session, Level.READ_COMMITTED)

@@ -33,7 +33,13 @@ class Dbms:
 
 
 DBMSS = {
-    "postgres": Dbms("postgres:PostgresTarget", ("postgresql", "postgres"), 5432, "postgres"),
+    "postgres": Dbms(
+        "postgres:PostgresTarget",
+        ("postgresql", "postgres"),
+        5432,
+        "postgres",
+        options={"fault": {"weaker-level": "postgres:WeakenedPostgresTarget"}},
+    ),
     "mariadb": Dbms("mariadb:MariaDBTarget", ("mariadb",), 3306),
     "mysql": Dbms("mysql:MySQLTarget", ("mysql",), 3306),
     "seekdb": Dbms("seekdb:SeekDBTarget", ("seekdb",), 2881),

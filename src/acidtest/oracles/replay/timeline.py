@@ -18,14 +18,15 @@ class Timeline:
         self.launched_at: dict[int, int] = {}
         """The clock when a step was launched."""
         self.dirty_at: dict[int, frozenset[tuple[str, int]]] = {}
-        """Rows whose newest version was not committed when a step was launched."""
+        """Rows whose newest version was not committed when a step was launched that then waited."""
         self.in_flight: dict[str, int] = {}
         """The step that each session is busy with."""
 
     def launch(self, event: Event) -> None:
         """A step begins."""
         self.launched_at[event.step] = self._chains.clock
-        self.dirty_at[event.step] = self._dirty_rows()
+        if self._history.records[event.step].waited:
+            self.dirty_at[event.step] = self._dirty_rows()
         self.in_flight[event.session] = event.step
 
     def start_over(self, step: int) -> None:
@@ -62,12 +63,16 @@ def in_order_of_effect(history: History) -> Iterator[Event]:
     batch: list[Event] = []
     for event in history.events:
         if event.kind is EventKind.LAUNCHED:
-            yield from sorted(batch, key=lambda one: _rank(history, one))
+            yield from _ranked(history, batch)
             batch = []
             yield event
         else:
             batch.append(event)
-    yield from sorted(batch, key=lambda one: _rank(history, one))
+    yield from _ranked(history, batch)
+
+
+def _ranked(history: History, batch: list[Event]) -> list[Event]:
+    return sorted(batch, key=lambda one: _rank(history, one)) if len(batch) > 1 else batch
 
 
 def _rank(history: History, event: Event) -> int:

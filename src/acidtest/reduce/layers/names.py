@@ -1,4 +1,4 @@
-"""Layer 6: names that a reader expects: tables t, t2.., columns a, b, c.., sessions tx1, tx2.."""
+"""Layer 6: names that a reader expects: tables t, t2.., columns a, b.., aliases x, y.., sessions tx1.."""
 
 import re
 from collections.abc import Iterator
@@ -9,7 +9,9 @@ from sqlglot import exp
 from acidtest.reduce.operations import Operation
 from acidtest.reduce.script import Draft, Edit, Script
 
-_RESERVED = frozenset({"t"})
+_ALIASES = "xyzw"
+_RESERVED = frozenset({"t", "i", *_ALIASES})
+"""Letters that are not for columns."""
 
 
 def _sessions(script: Script) -> Iterator[Edit]:
@@ -26,8 +28,8 @@ def _sessions(script: Script) -> Iterator[Edit]:
 
 
 def _all_names(script: Script) -> Iterator[Edit]:
-    """All tables, columns and indexes of the set-up at once; then those of each kind alone."""
-    kinds = [_new_columns(script), _new_tables(script), _new_indexes(script)]
+    """All tables, columns, indexes and aliases at once; then those of each kind alone."""
+    kinds = [_new_columns(script), _new_tables(script), _new_indexes(script), _new_aliases(script)]
     whole = {old: new for kind in kinds for old, new in kind.items()}
     for new in (whole, *kinds):
         if _is_safe(script, new):
@@ -41,8 +43,7 @@ def _new_tables(script: Script) -> dict[str, str]:
 
 def _new_columns(script: Script) -> dict[str, str]:
     columns = dict.fromkeys(column for _, own in script.tables.values() for column in own)
-    taken = _identifiers(script) - set(columns) | _RESERVED
-    letters = [letter for letter in ascii_lowercase if letter not in taken]
+    letters = [letter for letter in ascii_lowercase if letter not in _RESERVED]
     return dict(zip(columns, letters, strict=False))
 
 
@@ -53,6 +54,15 @@ def _new_indexes(script: Script) -> dict[str, str]:
         if isinstance(tree, exp.Create) and isinstance(tree.this, exp.Index) and tree.this.name
     ]
     return {name: f"i{number if number > 1 else ''}" for number, name in enumerate(dict.fromkeys(found), 1)}
+
+
+def _new_aliases(script: Script) -> dict[str, str]:
+    found = dict.fromkeys(
+        node.name
+        for _, node in script.nodes()
+        if isinstance(node, exp.TableAlias) and node.name not in script.tables
+    )
+    return dict(zip(found, _ALIASES, strict=False))
 
 
 def _identifiers(script: Script) -> set[str]:

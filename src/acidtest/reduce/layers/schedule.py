@@ -14,14 +14,6 @@ def _turns(script: Script) -> list[list[int]]:
     return [list(own) for _, own in groupby(script.schedule_places, script.session)]
 
 
-def _serial(script: Script) -> Iterator[Edit]:
-    """All of one session before all of another."""
-    names = [transaction.name for transaction in script.case.transactions]
-    if len(_turns(script)) > len(names):
-        yield _reorder([place for name in names for place in script.places_of(name)])
-        yield _reorder([place for name in reversed(names) for place in script.places_of(name)])
-
-
 def _joined_turns(script: Script) -> Iterator[Edit]:
     """A turn moved to the next or to the last one of its session."""
     turns = _turns(script)
@@ -75,7 +67,6 @@ def _reorder(places: list[int], gone: tuple[int, ...] = ()) -> Edit:
 
 
 SCHEDULE = (
-    Operation("serial", _serial),
     Operation("joined turns", _joined_turns),
     Operation("turn between", _turns_between),
     Operation("lone statement", _lone_statements),

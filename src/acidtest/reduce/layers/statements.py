@@ -63,14 +63,15 @@ def _frames(script: Script) -> Iterator[Edit]:
 
 
 def _statements(script: Script) -> Iterator[Edit]:
-    """Every statement of the schedule; ends without a BEGIN count among them."""
+    """Every statement of the schedule, last ones first: what comes after a violation rarely matters to it.
+    Ends without a BEGIN count among them."""
     framed = {
         place
         for transaction in script.case.transactions
         for frame in frames(script, transaction.name)
         for place in frame
     }
-    yield from (_drop((place,)) for place in script.schedule_places if place not in framed)
+    yield from (_drop((place,)) for place in reversed(script.schedule_places) if place not in framed)
 
 
 def _savepoints(script: Script) -> Iterator[Edit]:
@@ -96,8 +97,8 @@ def _setup(script: Script) -> Iterator[Edit]:
 
 
 def _tables(script: Script) -> Iterator[Edit]:
-    """A table with every statement that names it."""
-    for name in script.tables:
+    """A table with every statement that names it, where there are others."""
+    for name in script.tables if len(script.tables) > 1 else ():
         yield _drop(_naming(script, name))
 
 

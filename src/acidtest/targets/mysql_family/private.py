@@ -29,6 +29,7 @@ class PrivateDatabase:
         self._wire = wire
         self._index_expression = index_expression
         self._has_events = has_events
+        self._checks = True  # of foreign keys, on our connection
         self._ask_all(
             f"CREATE DATABASE {quote_name(self.name)} CHARACTER SET utf8mb4",
             f"USE {quote_name(self.name)}",
@@ -38,6 +39,7 @@ class PrivateDatabase:
 
     def rebuild(self, statements: Sequence[str]) -> None:
         """Drop everything but the marker, then run the statements one by one."""
+        self._checks = True
         self._ask_all(f"USE {quote_name(self.name)}", _CHECKS_OFF, *self._drops(), _CHECKS_ON)
         for sql in statements:
             self._accept(sql, self._wire.ask(sql)[-1])
@@ -45,16 +47,18 @@ class PrivateDatabase:
         self._ask_all("COMMIT", f"USE {quote_name(self.name)}", _CHECKS_ON, "SET autocommit = 1")
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
-        """New rows in one round trip, as one transaction."""
+        """New rows in one round trip, as one transaction. Checks of foreign keys then stay off: only what a
+        rebuild runs has to be checked."""
         deletes = [f"DELETE FROM {quote_name(table)}" for table in tables]
-        before = [_CHECKS_OFF, "BEGIN", *deletes]
-        results = self._wire.ask(_joined((*before, *statements, "COMMIT", _CHECKS_ON)))
+        before = [*([_CHECKS_OFF] if self._checks else ()), "BEGIN", *deletes]
+        results = self._wire.ask(_joined((*before, *statements, "COMMIT")))
         if isinstance(results[-1], Refused):
             at = len(results) - 1 - len(before)
-            self._ask_all("ROLLBACK", _CHECKS_ON)
+            self._ask_all("ROLLBACK")
             if 0 <= at < len(statements):
                 self._accept(statements[at], results[-1])
             raise self._failed("emptying the tables", results[-1])
+        self._checks = False
 
     def schema(self) -> Schema:
         """The tables as the server describes them."""

@@ -30,8 +30,6 @@ class FamilyWatch(Watch):
     """Asks on a connection of its own. Sessions are known by their thread numbers."""
 
     settles_s: ClassVar[float] = STATE_SETTLES_S
-    has_short_question: ClassVar[bool] = False
-    """Whether a cheaper question comes first, whose answer counts only if it names all suspects."""
 
     def __init__(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> None:
         self._wire = wire
@@ -51,6 +49,10 @@ class FamilyWatch(Watch):
     def read(self, results: tuple[Result, ...]) -> Seen:
         """What the answer says, by thread numbers as in `sessions`."""
 
+    def has_short_question(self) -> bool:
+        """Whether a cheaper question can come first, whose answer counts only if it names all suspects."""
+        return False
+
     def try_out(self) -> None:
         """Wait for the answer to a first question, to be sure that the user may ask it."""
         refused = self._wire.ask(self.question([]))[-1]
@@ -65,7 +67,7 @@ class FamilyWatch(Watch):
         self._suspects = suspects
         self._doubtful = None
         self._asked_first = monotonic()
-        self._short = self.has_short_question
+        self._short = self.has_short_question()
         self._send()
 
     def answer(self) -> Waits | None:
@@ -125,7 +127,8 @@ class StatusWatch(FamilyWatch):
     """MariaDB and MySQL before 8: InnoDB's status, and the process list for locks above InnoDB, which is
     asked only about sessions that InnoDB does not hold up."""
 
-    has_short_question = True
+    def has_short_question(self) -> bool:
+        return True
 
     def question(self, suspects: Sequence[MySQLSession]) -> str:
         del suspects
@@ -148,7 +151,9 @@ class CountingWatch(StatusWatch):
     are these, for whom they wait is not told. The counter goes down only when the waiter runs again."""
 
     settles_s = 0.02
-    has_short_question = False
+
+    def has_short_question(self) -> bool:
+        return False
 
     def question(self, suspects: Sequence[MySQLSession]) -> str:
         return f"{super().question(suspects)}; SHOW GLOBAL STATUS LIKE 'Innodb_row_lock_current_waits'"
@@ -169,18 +174,31 @@ class PerformanceSchemaWatch(FamilyWatch):
     The thread numbers of row locks are not trusted: they name the thread that *created* a lock. The lock on a
     row just inserted is created by whoever stumbles over it, and a row that grows takes the requests of its
     waiters to a new place, where its writer creates them anew. The owner is the transaction, and the thread
-    that owns the transaction is the one that created its table locks.
+    that owns the transaction is the one that created its table locks. Metadata locks are asked about only
+    when row locks do not explain everything.
     """
+
+    def __init__(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> None:
+        super().__init__(wire, sessions)
+        self._names: dict[object, int] = {}  # the server's inner thread numbers, which a connection keeps
+
+    def has_short_question(self) -> bool:
+        return self._sessions.keys() <= set(self._names.values())
 
     def question(self, suspects: Sequence[MySQLSession]) -> str:
         del suspects
         own = ", ".join(map(str, self._sessions)) or "0"
         # No joins: the server would begin with the threads, and a question would take 8 ms instead of 0.7.
-        return (
+        row_locks = (
             "SELECT REQUESTING_THREAD_ID, REQUESTING_ENGINE_TRANSACTION_ID, BLOCKING_ENGINE_TRANSACTION_ID"
             " FROM performance_schema.data_lock_waits;"
             "SELECT ENGINE_TRANSACTION_ID, THREAD_ID FROM performance_schema.data_locks"
-            " WHERE LOCK_TYPE = 'TABLE';"
+            " WHERE LOCK_TYPE = 'TABLE'"
+        )
+        if self._short:
+            return row_locks
+        return (
+            f"{row_locks};"
             "SELECT OWNER_THREAD_ID, OBJECT_TYPE, OBJECT_SCHEMA, OBJECT_NAME, LOCK_TYPE, LOCK_STATUS"
             " FROM performance_schema.metadata_locks;"
             "SELECT THREAD_ID, PROCESSLIST_ID, PROCESSLIST_STATE FROM performance_schema.threads"
@@ -188,10 +206,13 @@ class PerformanceSchemaWatch(FamilyWatch):
         )
 
     def read(self, results: tuple[Result, ...]) -> Seen:
-        row_waits, table_locks, tickets, threads = map(rows_of, results)
-        names = {inner: _number(outer) for inner, outer, _state in threads}
-        by_state = frozenset(names[inner] for inner, _outer, state in threads if _waits_unbooked(state))
-        return _in_names(names, {**_ticket_waits(tickets), **_row_waits(row_waits, table_locks)}), by_state
+        row_waits = _row_waits(rows_of(results[0]), rows_of(results[1]))
+        if self._short:
+            return _in_names(self._names, row_waits), frozenset()
+        tickets, threads = rows_of(results[2]), rows_of(results[3])
+        self._names = {inner: _number(outer) for inner, outer, _state in threads}
+        by_state = frozenset(self._names[inner] for inner, _outer, state in threads if _waits_unbooked(state))
+        return _in_names(self._names, {**_ticket_waits(tickets), **row_waits}), by_state
 
 
 def rows_of(result: Result) -> Rows:

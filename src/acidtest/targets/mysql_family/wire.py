@@ -88,9 +88,10 @@ class Wire:
 
     def wait(self) -> tuple[Result, ...]:
         """The results of the last command, waited for."""
-        while (results := self.receive()) is None:
+        while True:
             self._await(select.POLLIN)
-        return results
+            if (results := self.receive()) is not None:
+                return results
 
     def exchange(self, sql: str) -> tuple[Result, ...]:
         """Send SQL and wait for its results."""

@@ -1,0 +1,154 @@
+"""`acidtest bench fuzz`: generated cases through the pipeline, with one worker process and with several.
+
+What a violation costs is left out: how many there are depends on the DBMS. Now and then a case in which
+nobody waited is replayed by the bare driver in the same process, so that the ratio is one of equal
+circumstances. One that waited cannot be: who gets a lock, or falls victim to a deadlock, may be another.
+"""
+
+import resource
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from multiprocessing import get_context
+from multiprocessing.connection import Connection
+from multiprocessing.synchronize import Barrier
+from random import Random
+
+from acidtest.bench.execute import Bare, time_of
+from acidtest.errors import TargetFailedError
+from acidtest.generate import profile_of
+from acidtest.model import Judgement
+from acidtest.pipeline import Pipeline
+from acidtest.targets.resolve import open_target
+
+BARE_EVERY = 10
+WARM_UP = 200
+_PROCESSES = get_context("spawn")
+
+
+@dataclass(frozen=True, slots=True)
+class FuzzResult:
+    """What was measured with a number of workers. Times are means of a case and of a worker."""
+
+    target: str
+    version: str
+    profile: str
+    oracle: str
+    workers: int
+    cases: int
+    judged_per_minute: float
+    speedup: float
+    """Against one worker in the same run."""
+    ratio: float
+    """Wall time of a case in which nobody waits / the bare driver with its statements."""
+    generate_ms: float
+    execute_ms: float
+    judge_ms: float
+    undecided: int
+    memory_growth_mb: float
+    """Of a worker, from the end of the warm-up on."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """What one worker measured."""
+
+    version: str
+    stages: dict[str, float]
+    executed_s: float
+    """Of those cases that the bare driver ran, too."""
+    bare_s: float
+    undecided: int
+    memory_growth_mb: float
+
+
+def bench_fuzz(
+    spec: str, profile: str, oracle: str, cases: int, workers: Sequence[int], say: Callable[[str], object]
+) -> list[FuzzResult]:
+    """Measure with each number of workers; `cases` are a worker's."""
+    results: list[FuzzResult] = []
+    for number in workers:
+        say(f"{number} worker{'s' if number > 1 else ''}")
+        shares = _work(spec, profile, oracle, cases, number)
+        results.append(_result(spec, profile, oracle, cases, shares, results[0] if results else None))
+    return results
+
+
+def _work(spec: str, profile: str, oracle: str, cases: int, number: int) -> list[_Share]:
+    barrier = _PROCESSES.Barrier(number)
+    pipes = [_PROCESSES.Pipe(duplex=False) for _ in range(number)]
+    processes = [
+        _PROCESSES.Process(target=_worker, args=(theirs, barrier, spec, profile, oracle, cases, seed))
+        for seed, (_ours, theirs) in enumerate(pipes)
+    ]
+    for process, (_ours, theirs) in zip(processes, pipes, strict=True):
+        process.start()
+        theirs.close()
+    try:
+        return [ours.recv() for ours, _theirs in pipes]
+    except EOFError:
+        raise TargetFailedError(f"a worker on {spec} died while it was measured") from None
+    finally:
+        for process in processes:
+            process.terminate()
+            process.join()
+
+
+def _worker(
+    pipe: Connection, barrier: Barrier, spec: str, profile: str, oracle: str, cases: int, seed: int
+) -> None:
+    with open_target(spec) as target, Pipeline(target, [oracle], profile_of(profile)) as pipeline:
+        examined = pipeline.examine(Random(seed), (target.default_level,), f"bench-{seed}")
+        for _ in islice(examined, WARM_UP):
+            pass
+        stages = dict.fromkeys(("generate", "execute", "judge"), 0.0)
+        executed_s = bare_s = 0.0
+        undecided = compared = 0
+        memory = _resident_mb()
+        barrier.wait()
+        for number, case in enumerate(islice(examined, cases)):
+            for stage, spent in case.seconds.items():
+                stages[stage] += spent
+            undecided += any(one.judgement is Judgement.UNKNOWN for one in case.verdicts)
+            history = case.history
+            due = number // BARE_EVERY > compared
+            if due and history is not None and not any(record.waited for record in history.records):
+                compared = number // BARE_EVERY
+                bare = Bare(target, history)
+                bare_s += time_of(bare.run, 1)
+                executed_s += sum(case.seconds.values())
+                bare.close()
+        grown = _resident_mb() - memory
+        share = _Share(target.version, stages, executed_s, bare_s, undecided, grown)
+        pipe.send(share)
+
+
+def _resident_mb() -> float:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def _result(
+    spec: str, profile: str, oracle: str, cases: int, shares: Sequence[_Share], single: FuzzResult | None
+) -> FuzzResult:
+    # The stages alone: what the bare driver took in between is not the pipeline's.
+    per_minute = sum(60 * cases / sum(share.stages.values()) for share in shares)
+    means = {
+        stage: 1000 * sum(share.stages[stage] for share in shares) / (cases * len(shares))
+        for stage in ("generate", "execute", "judge")
+    }
+    return FuzzResult(
+        target=spec,
+        version=shares[0].version,
+        profile=profile,
+        oracle=oracle,
+        workers=len(shares),
+        cases=cases * len(shares),
+        judged_per_minute=per_minute,
+        speedup=per_minute / single.judged_per_minute if single is not None else 1.0,
+        ratio=sum(share.executed_s for share in shares) / sum(share.bare_s for share in shares),
+        generate_ms=means["generate"],
+        execute_ms=means["execute"],
+        judge_ms=means["judge"],
+        undecided=sum(share.undecided for share in shares),
+        memory_growth_mb=max(share.memory_growth_mb for share in shares),
+    )
