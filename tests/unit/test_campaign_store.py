@@ -89,3 +89,14 @@ def test_a_full_disk_is_told_in_one_sentence_and_loses_nothing(tmp_path: Path) -
             store.advanced(CHUNK, 60, many, 1.5)
     with Store.resume(tmp_path / "out") as store:
         assert store.chunks()[0].position == 50
+
+
+def test_a_folder_that_was_not_listed_before_the_kill_is_swept(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "out", SETTINGS) as store:
+        for name in ("001-abc", "002-def"):
+            (tmp_path / "out" / "findings" / name).mkdir()
+            (tmp_path / "out" / "findings" / name / "finding.json").write_text("{}")
+        (tmp_path / "out" / "findings" / "notes").mkdir()
+        store.found(1, "mariadb@10.11", "abc", 2.0, "001-abc")
+        store.sweep()
+    assert {one.name for one in (tmp_path / "out" / "findings").iterdir()} == {"001-abc", "notes"}

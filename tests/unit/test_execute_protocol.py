@@ -4,7 +4,9 @@ from collections.abc import Callable
 
 import pytest
 
-from acidtest.execute import Executor, Limits
+from acidtest.execute import Executor, Limits, inquiry
+from acidtest.execute.inquiry import FIRST_QUESTION_S, PATIENCE, Inquiry
+from acidtest.execute.listener import Listener
 from acidtest.model import (
     Affected,
     Blocked,
@@ -21,7 +23,7 @@ from acidtest.model import (
     interleave,
 )
 from acidtest.targets import Waits
-from tests.unit.scripted import NONE, OPEN, ScriptedSession, ScriptedTarget, error, ok
+from tests.unit.scripted import NONE, OPEN, ScriptedSession, ScriptedTarget, ScriptedWatch, error, ok
 
 
 def case_of(*steps: str, setup: tuple[str, ...] = ()) -> Case:
@@ -332,3 +334,74 @@ def test_transaction_states_are_recorded() -> None:
     target = ScriptedTarget(lambda s, sql: s.answer(ok(0, NONE if sql == "COMMIT" else OPEN)))
     history = run(target, case_of("tx1 BEGIN", "tx1 COMMIT"))
     assert [(r.before, r.after) for r in history.records] == [(NONE, OPEN), (OPEN, NONE)]
+
+
+def silent_target() -> ScriptedTarget:
+    return ScriptedTarget(lambda _session, _sql: None)
+
+
+@pytest.mark.parametrize(
+    ("answer_s", "pause_s"),
+    [(0.00001, FIRST_QUESTION_S[0]), (0.0002, 0.0002 * PATIENCE), (0.5, FIRST_QUESTION_S[1])],
+    ids=["quick", "usual", "slow"],
+)
+def test_the_first_question_waits_for_as_long_as_answers_take(
+    monkeypatch: pytest.MonkeyPatch, answer_s: float, pause_s: float
+) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(inquiry, "perf_counter", lambda: clock[0])
+    asking = Inquiry(ScriptedWatch(silent_target()))
+    for _ in range(200):
+        asking.launched()
+        clock[0] += answer_s
+        asking.changed()
+    asking.launched()
+    assert asking.pause_s() == pytest.approx(pause_s, rel=0.01)
+
+
+def test_a_wait_says_nothing_of_how_long_answers_take(monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = [0.0]
+    monkeypatch.setattr(inquiry, "perf_counter", lambda: clock[0])
+    target = silent_target()
+    session = target.open_session()
+    target.on_question = lambda: {session: frozenset()}
+    asking = Inquiry(ScriptedWatch(target))
+    for _ in range(200):
+        asking.launched()
+        asking.ask([session], had_news=False)
+        assert asking.answer() == {session: frozenset()}
+        clock[0] += 60
+        asking.changed()
+    asking.launched()
+    assert asking.pause_s() == FIRST_QUESTION_S[0]
+
+
+@pytest.mark.parametrize("limit_s", [0.0002, 0.002])
+def test_news_come_in_the_order_of_arrival(limit_s: float) -> None:
+    target, listener = silent_target(), Listener()
+    one, two = ScriptedSession(target), ScriptedSession(target)
+    listener.listen_to(one)
+    listener.listen_to(two)
+    assert not listener.news(limit_s)
+    two.answer(ok())
+    one.answer(ok())
+    assert list(listener.news(limit_s)) == [two, one]
+    listener.close()
+
+
+def test_who_was_cut_off_and_came_back_is_heard_through_the_new_descriptor() -> None:
+    target, listener = silent_target(), Listener()
+    one, two = ScriptedSession(target), ScriptedSession(target)
+    listener.listen_to(one)
+    before = one.fileno()
+    one.close()
+    three = ScriptedSession(target)
+    assert three.fileno() == before  # the system gives the number to the next that asks
+    listener.listen_to(three)
+    listener.forget(one)
+    listener.listen_to(two)
+    three.answer(ok())
+    assert list(listener.news(0.01)) == [three]
+    listener.forget(three)
+    assert not listener.news(0)
+    listener.close()

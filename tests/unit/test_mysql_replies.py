@@ -15,6 +15,7 @@ from acidtest.targets.mysql_family.replies import (
     ReplyReader,
     Result,
     ResultSet,
+    read_short_reply,
 )
 
 BINARY, UTF8MB4 = 63, 45
@@ -109,6 +110,15 @@ def test_a_reply_may_come_in_parts_of_any_size(size: int) -> None:
     for part in parts[:-1]:
         assert reader.feed(part) is None
     assert reader.feed(parts[-1]) == read(REPLY)
+
+
+def test_a_short_reply_is_read_at_once_or_not_at_all() -> None:
+    one = ok(affected=3)
+    assert read_short_reply(one) == read(one)
+    assert read_short_reply(one[:-1]) is None
+    assert read_short_reply(one) is read_short_reply(bytes(bytearray(one)))  # the same bytes are read once
+    with pytest.raises(ConnectionLostError):
+        read_short_reply(one + one)
 
 
 def test_a_read_that_fails_after_its_first_rows_is_an_error() -> None:

@@ -4,9 +4,9 @@ import pytest
 
 from acidtest.targets.mysql_family.innodb import read_status, record_conflict
 from acidtest.targets.mysql_family.locks import Lock, metadata_conflict, who_blocks
-from acidtest.targets.mysql_family.replies import ResultSet
+from acidtest.targets.mysql_family.replies import Result, ResultSet
 from acidtest.targets.mysql_family.session import MySQLSession
-from acidtest.targets.mysql_family.waits import CountingWatch
+from acidtest.targets.mysql_family.waits import CountingWatch, PerformanceSchemaWatch, StatusWatch
 
 HEAD = """
 =====================================
@@ -61,6 +61,27 @@ def test_a_waiter_and_the_holder_of_the_same_record() -> None:
 def test_waits_of_an_old_deadlock_are_not_taken_for_new_ones() -> None:
     old = transaction(5, record_lock(RECORD_X + " waiting"), waits=True)
     assert read_status(status(before="LATEST DETECTED DEADLOCK\n" + old)) == {}
+
+
+def test_a_record_that_is_named_without_its_contents_is_found() -> None:
+    bare = " PHYSICAL RECORD: n_fields 4; compact format; info bits 0\n 0: len 4; hex 80000001; asc     ;;\n"
+    text = status(
+        transaction(2, record_lock(RECORD_X + " waiting", heap=7), waits=True),
+        transaction(1, record_lock(RECORD_X, heap=7)),
+        transaction(3, record_lock(RECORD_X, heap=77)),
+    )
+    assert read_status(text.replace(bare, "")) == {2: frozenset({1})}
+
+
+def test_a_waiter_is_in_the_way_of_others_by_what_it_holds() -> None:
+    text = status(
+        transaction(3, record_lock(RECORD_X + " waiting", heap=4), waits=True),
+        transaction(
+            2, record_lock(RECORD_X, heap=4) + record_lock(RECORD_X + " waiting", heap=5), waits=True
+        ),
+        transaction(1, record_lock("lock_mode X", heap=5)),
+    )
+    assert read_status(text) == {2: frozenset({1}), 3: frozenset({2})}
 
 
 def test_a_waiter_whose_lock_is_not_printed_is_named_without_a_blocker() -> None:
@@ -185,3 +206,80 @@ def test_a_waiter_that_the_status_shows_is_not_counted_twice() -> None:
     ).replace("MariaDB thread", "MySQL thread")
     assert counted(text, 1, 2, 3) == {2}
     assert counted(text, 2, 2, 3) == {2, 3}
+
+
+class ScriptedWire:
+    """Keeps the questions, and hands out answers as they were prepared."""
+
+    label = "scripted"
+
+    def __init__(self, *answers: tuple[Result, ...]) -> None:
+        self.asked: list[str] = []
+        self._answers = list(answers)
+
+    def query(self, sql: str) -> None:
+        self.asked.append(sql)
+
+    def receive(self) -> tuple[Result, ...]:
+        return self._answers.pop(0)
+
+
+def rows(*found: tuple[object, ...]) -> ResultSet:
+    return ResultSet((), found, 0, 0)  # type: ignore[arg-type]
+
+
+BOTH_WAIT = status(
+    transaction(1, record_lock(RECORD_X)),
+    transaction(2, record_lock(RECORD_X + " waiting"), waits=True),
+    transaction(3, record_lock(RECORD_X + " waiting"), waits=True),
+)
+ONE_WAITS = status(
+    transaction(1, record_lock(RECORD_X)), transaction(2, record_lock(RECORD_X + " waiting"), waits=True)
+)
+
+
+def test_the_process_list_is_not_asked_for_if_the_status_names_all_suspects() -> None:
+    sessions: dict[int, MySQLSession] = {number: InFlight() for number in (1, 2, 3)}
+    wire = ScriptedWire((rows(("InnoDB", "", BOTH_WAIT)),))
+    watch = StatusWatch(wire, sessions)  # type: ignore[arg-type]
+    watch.ask([sessions[2], sessions[3]])
+    assert watch.answer() == dict.fromkeys((sessions[2], sessions[3]), frozenset({sessions[1]}))
+    assert wire.asked == ["SHOW ENGINE INNODB STATUS"]
+
+
+def test_the_process_list_is_asked_for_about_who_is_not_in_the_status() -> None:
+    sessions: dict[int, MySQLSession] = {number: InFlight() for number in (1, 2, 3)}
+    first = (rows(("InnoDB", "", ONE_WAITS)),)
+    waiting = (3, "root", "", "", "Query", 1, "Waiting for table metadata lock", "")
+    full = (rows(("InnoDB", "", ONE_WAITS)), rows(waiting))
+    wire = ScriptedWire(first, full)
+    watch = StatusWatch(wire, sessions)  # type: ignore[arg-type]
+    watch.settles_s = 0.0  # type: ignore[misc]
+    watch.ask([sessions[2], sessions[3]])
+    assert watch.answer() is None
+    assert watch.answer() == {sessions[2]: frozenset({sessions[1]}), sessions[3]: frozenset()}
+    assert wire.asked == ["SHOW ENGINE INNODB STATUS", "SHOW ENGINE INNODB STATUS; SHOW PROCESSLIST"]
+
+
+def test_mysql_is_asked_about_metadata_only_while_threads_are_new_or_row_locks_explain_too_little() -> None:
+    sessions: dict[int, MySQLSession] = {number: InFlight() for number in (1, 2)}
+    waits, owners = rows((102, 7, 6)), rows((6, 101), (7, 102))
+    threads = rows((101, 1, None), (102, 2, "updating"))
+    wire = ScriptedWire(
+        (waits, owners, rows(), threads),
+        (waits, owners),
+        (rows(), owners),
+        (rows(), owners, rows(), threads),
+    )
+    watch = PerformanceSchemaWatch(wire, sessions)  # type: ignore[arg-type]
+    two_waits_for_one = {sessions[2]: frozenset({sessions[1]})}
+    for _ in range(2):
+        watch.ask([sessions[2]])
+        assert watch.answer() == two_waits_for_one
+    watch.ask([sessions[2]])
+    assert watch.answer() is None
+    assert watch.answer() == {}
+    assert ["metadata_locks" in question for question in wire.asked] == [True, False, False, True]
+    sessions[3] = InFlight()
+    watch.ask([sessions[3]])
+    assert "metadata_locks" in wire.asked[-1]

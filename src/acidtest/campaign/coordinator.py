@@ -72,11 +72,10 @@ class Campaign:
         self._became: Counter[str] = Counter()
         self._violations: set[str] = set()
         self._statistics = store.statistics()
-        self._oracles = tuple(
-            dict.fromkeys(
-                name for spec in self._settings.targets for name in self._settings.oracles_for(dbms_of(spec))
-            )
-        )
+        settings = self._settings
+        self._levels = tuple(dict.fromkeys(cell.level for cell in cells_of(settings)))
+        oracles = [name for spec in settings.targets for name in settings.oracles_for(dbms_of(spec))]
+        self._oracles = tuple(dict.fromkeys(oracles))
         self._versions = store.versions()
         self._deaths: Counter[Chunk] = Counter()
         self._failures: Counter[str] = Counter()
@@ -252,6 +251,7 @@ class Campaign:
 
     def _remember(self) -> None:
         """What earlier sessions of the campaign found."""
+        self._store.sweep()
         for number, folder in self._store.findings():
             finding = read_finding(folder)
             self._suspects.found(finding.target, Signature.from_json(finding.parts))
@@ -315,7 +315,7 @@ class Campaign:
         known = sum(bool(line.known) for line in self._found)
         return View(
             targets=tuple(f"{one} {self._versions.get(one, '')}".strip() for one in settings.targets),
-            levels=tuple(dict.fromkeys(cell.level for cell in cells_of(settings))),
+            levels=self._levels,
             oracles=self._oracles,
             profile=settings.profile,
             seed=settings.seed,

@@ -51,11 +51,12 @@ class Settings:
     def generator_profile(self) -> Profile:
         """The profile as asked for."""
         profile = profile_of(self.profile)
-        return (
-            profile
-            if self.transactions is None
-            else replace(profile, transactions=((self.transactions, 1.0),))
-        )
+        return profile if self.transactions is None else _with_transactions(profile, self.transactions)
+
+
+def _with_transactions(profile: Profile, number: int) -> Profile:
+    parts = tuple((_with_transactions(part, number), weight) for part, weight in profile.parts)
+    return replace(profile, transactions=((number, 1.0),), parts=parts)
 
 
 @dataclass(frozen=True, slots=True)

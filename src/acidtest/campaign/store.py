@@ -5,6 +5,7 @@ which is examined again after a kill is not counted twice.
 """
 
 import json
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -18,6 +19,7 @@ from acidtest import __version__
 from acidtest.campaign.plan import Cell, Chunk, Settings
 from acidtest.campaign.statistics import Statistics
 from acidtest.errors import UsageError
+from acidtest.findings.folder import DATA
 from acidtest.model import Level
 
 FILE, LOCK, FINDINGS = "campaign.sqlite", "campaign.lock", "findings"
@@ -162,6 +164,13 @@ class Store:
         """Numbers and folders of the findings."""
         rows = self._database.execute("SELECT number, folder FROM findings ORDER BY number")
         return [(number, self.folder / FINDINGS / folder) for number, folder in rows]
+
+    def sweep(self) -> None:
+        """Remove folders of findings that a kill kept from being listed; their cases come up again."""
+        listed = {folder for _number, folder in self.findings()}
+        for folder in (self.folder / FINDINGS).iterdir():
+            if folder not in listed and (folder / DATA).is_file():
+                shutil.rmtree(folder)
 
     def _about(self, name: str) -> str:
         row = self._database.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()

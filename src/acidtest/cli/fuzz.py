@@ -27,7 +27,7 @@ from acidtest.model import Level
 from acidtest.oracles.registry import ORACLES
 from acidtest.targets.resolve import expand_spec, without_password
 
-DEFAULT_PROFILE = "simple"
+DEFAULT_PROFILE = "mixed"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 
 

@@ -10,7 +10,7 @@ FIRST_QUESTION_S = (0.00015, 0.001)
 """The first question comes at the soonest and at the latest so long after the launch: most statements answer
 sooner, and asking about them would only cost."""
 
-PATIENCE = 2
+PATIENCE = 1.5
 """In between, the first question comes after so many times what an answer takes here and now."""
 
 _WEIGHT = 1 / 16  # of the latest answer in the average of all

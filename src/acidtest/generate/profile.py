@@ -37,7 +37,7 @@ class Profile:
     """How many transactions, with what weight."""
     statements_max: int = 3
     """Of a transaction, without the reads of whole tables that open and close it."""
-    rollback_share: float = 0.2
+    rollback_share: float = 0.25
     opening_read_share: float = 0.35
     """How many transactions begin by reading a whole table, which takes their snapshot where there is one."""
     closing_read_share: float = 0.5
@@ -50,6 +50,8 @@ class Profile:
     decay: float = 0.5
     """What is left of the weight of a nesting production with each level of nesting."""
     null_share: float = 0.15
+    null_key_share: float = 0.4
+    """The same for unique keys: NULL is the one value that many of their rows can share."""
     primary_share: float = 0.6
     unique_share: float = 0.15
     secondary_share: float = 0.3
@@ -85,7 +87,13 @@ KEYS = Profile(
     unique_share=0.6,
     composite_share=0.35,
     not_null_share=0.3,
-    weights={"statement.update": 1, "statement.select.share": 0.5, "statement.select.update": 0.5},
+    weights={
+        "statement.update": 1,
+        "statement.move": 3,
+        "statement.insert": 2.5,
+        "statement.select.share": 0.5,
+        "statement.select.update": 0.5,
+    },
 )
 
 RICH = Profile(

@@ -193,7 +193,7 @@ def _columns_to_insert(context: Context, table: TableDef) -> list[ColumnDef]:
 
 def _new_value(context: Context, column: ColumnDef) -> Value:
     """Keys are new half of the time; what they meet otherwise is worth having, too."""
-    if column.key and column.type.family is Family.INTEGER and context.chance(0.5):
+    if column.key and not column.nullable and column.type.family is Family.INTEGER and context.chance(0.5):
         return context.rng.randint(10, 40)
     return draw(context.rng, column, context.profile)
 

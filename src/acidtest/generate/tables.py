@@ -165,7 +165,8 @@ def _pool(rng: Random, type_: ColumnType, size: int) -> tuple[Value, ...]:
 
 def draw(rng: Random, column: ColumnDef, profile: Profile) -> Value:
     """A value for a column: mostly one it likes, sometimes a new one or NULL."""
-    if column.nullable and rng.random() < profile.null_share:
+    nulls = profile.null_key_share if column.key else profile.null_share
+    if column.nullable and rng.random() < nulls:
         return None
     if rng.random() < profile.fresh_share:
         return fresh_value(rng, column.type)

@@ -5,18 +5,20 @@ lock in the way is not printed, the waiter is still named, without a blocker.
 """
 
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Iterator
 
 from acidtest.targets.mysql_family.locks import Lock, ThreadWaits, who_blocks
 
 _TRANSACTIONS = "LIST OF TRANSACTIONS FOR EACH SESSION:"
 _WAITS = "\nLOCK WAIT "
 _THREAD = re.compile(r"\n(?:MySQL|MariaDB) thread id (\d+)")
-_LOCK_LINE = re.compile(
-    r"\n(?:Record lock, heap no (\d+)"
-    r"|RECORD LOCKS space id (\d+) page no (\d+) .* lock[_ ]mode (.*)"
-    r"|TABLE LOCK table (.*) trx id \S+ lock[_ ]mode (.*))"
+_RECORD_LOCKS = "\nRECORD LOCKS "
+_WAITED_RECORD = re.compile(
+    r"\nRECORD LOCKS space id (\d+) page no (\d+) .* lock[_ ]mode .* waiting.*\nRecord lock, heap no (\d+)"
 )
+_TABLE_LOCK = re.compile(r"\nTABLE LOCK table (.*) trx id \S+ lock[_ ]mode (.*)")
+_MODE = re.compile(r".* lock[_ ]mode (.*)")
+_HEAPS = re.compile(r"\nRecord lock, heap no (\d+)")
 _WAITING = " waiting"
 _HELD_FOR = " lock hold time "
 _TIMES = re.compile(r" lock hold time \d+ wait time before grant \d+ *$")  # XtraDB, in MariaDB 10.1
@@ -26,8 +28,8 @@ _GAP = "locks gap before rec"
 _RECORD = "locks rec but not gap"
 _INSERT = "insert intention"
 
-_Printed = tuple[int, Hashable, str, bool]
-"""The fields of a `Lock`: few of the locks that are printed are in anybody's way."""
+_Record = tuple[str, str, str]
+"""A record by its space, its page and its heap number there."""
 
 _COMPATIBLE = {
     "IS": {"IS", "IX", "S", "AUTO-INC"},
@@ -42,18 +44,22 @@ def read_status(status: str) -> ThreadWaits:
     listed = transactions_of(status)
     if _WAITS not in listed:
         return {}
-    printed: list[_Printed] = []
-    waiting: set[int] = set()
-    for transaction in listed.split("\n---TRANSACTION ")[1:]:
-        thread = _THREAD.search(transaction)
-        if thread is None:
-            continue
-        printed += _read_locks(int(thread[1]), transaction)
-        if _WAITS in transaction:
-            waiting.add(int(thread[1]))
-    waited_for = {thing for _thread, thing, _mode, waits in printed if waits}
-    blockers = who_blocks([Lock(*one) for one in printed if one[1] in waited_for], record_conflict)
-    return {thread: blockers.get(thread, frozenset()) for thread in waiting}
+    transactions = [
+        (int(thread[1]), text)
+        for text in listed.split("\n---TRANSACTION ")[1:]
+        if (thread := _THREAD.search(text)) is not None
+    ]
+    waiting = [(thread, text) for thread, text in transactions if _WAITS in text]
+    # Few of the locks that are printed are in anybody's way, so only those are read that are waited for.
+    waited_for = {thing for _thread, text in waiting for thing in _waited_for(text)}
+    locks = [
+        lock
+        for thing in waited_for
+        for thread, text in transactions
+        for lock in _locks_on(thing, thread, text)
+    ]
+    blockers = who_blocks(locks, record_conflict)
+    return {thread: blockers.get(thread, frozenset()) for thread, _text in waiting}
 
 
 def transactions_of(status: str) -> str:
@@ -61,18 +67,28 @@ def transactions_of(status: str) -> str:
     return status[status.rfind(_TRANSACTIONS) :]
 
 
-def _read_locks(thread: int, transaction: str) -> Iterator[_Printed]:
-    page = ("", "")
-    mode, waiting = "", False
-    for found in _LOCK_LINE.finditer(transaction):
-        heap, space, number, record_mode, table, table_mode = found.groups()
-        if heap is not None:
-            yield thread, (*page, heap), mode, waiting
-        elif table is not None:
-            yield thread, table, *_read_mode(table_mode)
-        else:
-            page = (space, number)
-            mode, waiting = _read_mode(record_mode)
+def _waited_for(transaction: str) -> Iterator[_Record | str]:
+    """The record or table whose lock a waiting transaction waits for, if it is printed."""
+    if found := _WAITED_RECORD.search(transaction):
+        yield found[1], found[2], found[3]
+        return
+    for table, mode in _TABLE_LOCK.findall(transaction):
+        if _read_mode(mode)[1]:
+            yield table
+
+
+def _locks_on(thing: _Record | str, thread: int, transaction: str) -> Iterator[Lock]:
+    """The locks that a transaction has, or waits for, on a record or a table."""
+    if isinstance(thing, str):
+        for table, mode in _TABLE_LOCK.findall(transaction):
+            if table == thing:
+                yield Lock(thread, thing, *_read_mode(mode))
+        return
+    space, number, heap = thing
+    page = f"space id {space} page no {number} "
+    for part in transaction.split(_RECORD_LOCKS)[1:]:
+        if part.startswith(page) and heap in _HEAPS.findall(part) and (mode := _MODE.match(part)):
+            yield Lock(thread, thing, *_read_mode(mode[1]))
 
 
 def _read_mode(text: str) -> tuple[str, bool]:
