@@ -27,8 +27,10 @@ SETS_MAX = 2500
     ],
 )
 def test_every_production_is_accepted(spec: str) -> None:
-    # One order of each set will do here, and two transactions wait less than four.
-    profile = replace(RICH, orders_per_set=1, sets_per_schema=2, decay=0.8, transactions=((2, 1.0),))
+    # One order of each set will do here, two transactions wait less than four, and long ones hold more.
+    profile = replace(
+        RICH, orders_per_set=1, sets_per_schema=2, decay=0.8, statements_max=6, transactions=((2, 1.0),)
+    )
     rejected: Counter[str] = Counter()
     statements = 0
     with open_target(spec) as target, Executor(target) as executor:

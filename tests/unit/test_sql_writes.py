@@ -280,6 +280,15 @@ def test_replace_removes_every_row_that_has_one_of_its_keys() -> None:
     assert count(one) == 3
 
 
+def test_replacing_a_row_by_itself_may_count_once() -> None:
+    assert effect("REPLACE INTO t VALUES (1, 10, 100)").counts == {1, 2}
+
+
+def test_an_upsert_that_leaves_a_null_as_it_was_may_count_once() -> None:
+    one = effect("INSERT INTO t VALUES (2, 0, 9) ON DUPLICATE KEY UPDATE b = NULL")
+    assert one.counts == {0, 1}
+
+
 def test_replace_of_nothing_is_an_insert() -> None:
     assert count(effect("REPLACE INTO t VALUES (9, 0, 0)")) == 1
 

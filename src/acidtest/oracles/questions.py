@@ -8,7 +8,7 @@ from acidtest.model import Table
 from acidtest.sql.shape import Shape, Verb
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def rows_of_interest(shape: Shape, dialect: str) -> str:
     """A query for the rows of its target that a statement works on (Troc III-E1), whole."""
     tree = shape.tree
@@ -37,7 +37,7 @@ def rows_of_interest(shape: Shape, dialect: str) -> str:
     return query.sql(dialect)
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def rows_in_order(shape: Shape, dialect: str) -> str:
     """A query for the rows that an UPDATE or DELETE would work on without its LIMIT, in its order."""
     order = shape.tree.args.get("order")
@@ -63,7 +63,7 @@ def order_columns(shape: Shape, table: Table) -> list[int] | None:
     return [names.index(key.name.lower()) for key in keys]
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def without_limit(shape: Shape, dialect: str) -> str:
     """The same query without its LIMIT."""
     query = shape.tree.copy()

@@ -44,7 +44,7 @@ _ORDER_NAMES = frozenset(
 )
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def why_unstable(shape: Shape) -> str:
     """Why the DBMS may give another right answer on the same rows; empty if it may not."""
     tree = shape.tree

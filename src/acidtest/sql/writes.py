@@ -227,7 +227,7 @@ class _Insert:
         return Effect(
             changes=tuple(effect.changes),
             worked_on=tuple(effect.touched),
-            counts=frozenset({effect.count}),
+            counts=frozenset(range(effect.count, effect.count + effect.uncounted + 1)),
             numbered=numbers.taken if numbers else 0,
         )
 
@@ -244,10 +244,14 @@ class _Insert:
         elif self._ignores or self._does_nothing():
             return False
         elif self._replaces:
+            # Measured: the row is updated in its place if it has the last of the keys, and if nothing changes
+            # by that, it is not counted as deleted.
+            unchanged = any(not _differ(effect.live[twin], row) for twin in twins)
             for twin in twins:
                 effect.remove(twin)
             effect.add(row)
-            effect.count += len(twins)
+            effect.count += len(twins) - unchanged
+            effect.uncounted += unchanged
         elif self._conflict is not None:
             self._update_twin(twins, row, run, effect)
             return False
@@ -272,6 +276,8 @@ class _Insert:
         effect.replace(twin, new)
         changed = _differ(old, new)
         effect.count += (2 if changed else 0) if self._mysql else 1
+        # Measured: a row that stays as it is counts 1 instead of 0 if one of its columns was and stays NULL.
+        effect.uncounted += self._mysql and not changed and None in new
 
     def _source(self, node: Any) -> Callable[[Views], Iterator[Sequence[Any]]]:
         """Rows to insert; each cell is a value, or None with DEFAULT as `_DEFAULT`."""
@@ -399,6 +405,8 @@ class _InsertRun:
     changes: list[Change] = field(default_factory=list)
     touched: list[RowId] = field(default_factory=list)
     count: int = 0
+    uncounted: int = 0
+    """Rows that the DBMS may or may not count."""
 
     def __post_init__(self) -> None:
         self.live = dict(self.existing)

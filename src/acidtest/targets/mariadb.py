@@ -21,6 +21,12 @@ class MariaDBTarget(InnoDBTarget):
 
     dbms = "mariadb"
 
+    def prepare_server(self) -> None:
+        super().prepare_server()
+        if self._server is not None:
+            # Its data die with it, and a CREATE TABLE that waits for the disk takes twice as long.
+            self._control.ask("SET GLOBAL sync_frm = OFF")
+
     def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         if (10, 2) <= self.version_number() < (10, 5):
             return CountingWatch(wire, sessions)

@@ -113,8 +113,10 @@ class Waits:
                     if key in held and own != row:
                         what = f"key {key} of index {index.name}"
                         raise self._missing(record, newest.writer, newest.step, what)
-        if shape.verb is Verb.INSERT:
-            rows = [Seen(i, one.values) for i, one in enumerate(new_rows) if one.values is not None]
+        replaced = any(change.values is None for change in effect.changes)
+        if shape.verb is Verb.INSERT and not replaced:
+            # A row that takes the place of another may leave all as it is for those who hold a condition.
+            rows = [Seen(i, one.values) for i, one in enumerate(new_rows) if one.row is None and one.values]
             self._require_for_conditions(standing, record, shape.target, rows)
 
     def _is_newest_committed(self, versions: Sequence[Version], one: Version) -> bool:

@@ -11,6 +11,7 @@ from acidtest.model import Column, Row, Schema, Table, Value
 from acidtest.sql.evaluate.code import Fn
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Dialect, Settings
+from acidtest.sql.evaluate.duckdb import DuckDB
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.filters import compile_condition
 from acidtest.sql.evaluate.mysql import MariaDB, MySQL
@@ -20,13 +21,16 @@ from acidtest.sql.evaluate.query import compile_outermost
 from acidtest.sql.evaluate.relations import add_table
 from acidtest.sql.evaluate.result import Result
 from acidtest.sql.evaluate.scope import Runtime, Scope
+from acidtest.sql.evaluate.sqlite import SQLite
 
 Views = Mapping[str, Sequence[Row]]
 """The rows of each table that a statement sees, as tuples in the order of the table's columns."""
 
 NO_VIEWS: Views = {}
 
-DIALECTS: dict[str, type[Dialect]] = {dialect.name: dialect for dialect in (MySQL, MariaDB, PostgreSQL)}
+DIALECTS: dict[str, type[Dialect]] = {
+    dialect.name: dialect for dialect in (MySQL, MariaDB, PostgreSQL, SQLite, DuckDB)
+}
 
 
 def dialect_of(name: str, settings: Settings | None = None, *, version: str = "") -> Dialect:
@@ -100,7 +104,7 @@ def _row_compiler(
 ) -> Compiler:
     strict = writes and dialect.settings.strict
     compiler = Compiler(dialect, catalog or Schema((table,)), Scope(), writes=strict)
-    add_table(compiler, table, alias or table.name)
+    add_table(compiler, table, dialect.table_key(alias or table.name))
     return compiler
 
 

@@ -167,6 +167,10 @@ class Dialect(ABC):
         """A table name or alias as the DBMS compares it."""
         return str(identifier.this)
 
+    def table_key(self, name: str) -> str:
+        """The name of a stored table as it is looked up."""
+        return name
+
     def ungrouped(self, name: str) -> None:
         """A column is read that is neither grouped nor aggregated: allow it (each group must then agree),
         or raise what is known of it."""

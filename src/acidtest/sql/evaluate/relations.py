@@ -150,17 +150,17 @@ def _table(compiler: Compiler, node: exp.Table) -> Rows:
     name = compiler.dialect.fold_table(node.this)
     if name in compiler.plans:
         return _derived(compiler, compiler.plans[name], node, default_name=name)
-    table = find_table(compiler.catalog, name)
+    table = find_table(compiler.catalog, compiler.dialect, name)
     alias = node.args.get("alias")
     add_table(compiler, table, compiler.dialect.fold_table(alias.this) if alias else name)
     stored = table.name
     return lambda base: [(*row, at) for at, row in enumerate(base[0].views[stored])]
 
 
-def find_table(catalog: Schema, name: str) -> Table:
+def find_table(catalog: Schema, dialect: Dialect, name: str) -> Table:
     """The table of that name, or the DBMS's complaint."""
     for table in catalog.tables:
-        if table.name == name:
+        if dialect.table_key(table.name) == name:
             return table
     raise EvaluationError(ErrorKind.NO_SUCH_OBJECT, f"table {name}")
 

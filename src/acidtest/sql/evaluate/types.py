@@ -19,6 +19,7 @@ class Family(StrEnum):
     DATE = "date"
     DATETIME = "datetime"
     TIME = "time"
+    DYNAMIC = "dynamic"  # SQLite's expressions: each value brings its own type
     OPAQUE = "opaque"  # not modelled: may be read and shown, nothing else
 
 

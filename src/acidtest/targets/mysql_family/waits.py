@@ -14,7 +14,7 @@ from acidtest.targets.mysql_family.replies import ConnectionLostError, Refused, 
 from acidtest.targets.mysql_family.session import MySQLSession
 from acidtest.targets.mysql_family.wire import Wire
 
-STATE_SETTLES_S = 0.005
+STATE_SETTLES_S = 0.02
 """A thread that was let through shows its old state in the process list until it runs again. So a wait that
 only the process list tells is believed if it is told for this long."""
 
@@ -149,8 +149,6 @@ class CountingWatch(StatusWatch):
 
     A counter says how many wait in all. If as many suspects are missing from the status as waiters are, they
     are these, for whom they wait is not told. The counter goes down only when the waiter runs again."""
-
-    settles_s = 0.02
 
     def has_short_question(self) -> bool:
         return False

@@ -1,0 +1,5 @@
+"""DuckDB."""
+
+from acidtest.sql.evaluate.duckdb.dialect import DuckDB
+
+__all__ = ["DuckDB"]

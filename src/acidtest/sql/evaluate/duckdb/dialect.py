@@ -1,0 +1,90 @@
+"""DuckDB as handlers and rules."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+from sqlglot import exp
+
+from acidtest.model import Column, ErrorKind
+from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
+from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler
+from acidtest.sql.evaluate.duckdb import operators
+from acidtest.sql.evaluate.duckdb.aggregates import aggregate
+from acidtest.sql.evaluate.duckdb.types import INT8, UNTYPED, assigned, common, comparable, stored_type
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.types import BOOLEAN, Family, SqlType
+
+
+class DuckDB(Dialect):
+    """DuckDB 2: strict types, booleans, decimals of a fixed scale; names do not mind their case."""
+
+    name = "duckdb"
+    nulls_first = False
+    rank_type = INT8
+    handlers: ClassVar[Mapping[type[Any], Handler]] = operators.HANDLERS
+
+    def column_type(self, column: Column) -> SqlType:
+        if column.collation is not None:
+            raise Unknown(f"the collation {column.collation}")
+        return stored_type(column.type)
+
+    def truth(self, compiler: Compiler, code: Code) -> Fn:  # noqa: ARG002
+        if code.type.family not in (Family.BOOLEAN, Family.NULL):
+            raise Unknown(f"{code.type.family} as a condition")
+        return code.fn
+
+    def logical(self, fn: Fn, *codes: Code) -> Code:
+        return Code(
+            BOOLEAN,
+            fn,
+            constant=all(code.constant for code in codes),
+            fails=any(code.fails for code in codes),
+        )
+
+    def comparables(self, compiler: Compiler, codes: Sequence[Code], *, ordering: bool) -> list[Code]:  # noqa: ARG002
+        return comparable(codes[0], codes[1])
+
+    def unify(self, compiler: Compiler, codes: Sequence[Code]) -> tuple[SqlType, list[Code]]:  # noqa: ARG002
+        return common(codes)
+
+    def key(self, type_: SqlType, *, ordering: bool) -> Convert:  # noqa: ARG002
+        if type_.family is Family.OPAQUE:
+            raise Unknown("grouping or ordering by a type that is not modelled")
+        return _same
+
+    def output(self, type_: SqlType) -> Convert | None:  # noqa: ARG002
+        return None
+
+    def settled(self, compiler: Compiler, code: Code) -> Code:  # noqa: ARG002
+        return common([code])[1][0] if code.type.family in UNTYPED else code
+
+    def aggregate(self, compiler: Compiler, node: exp.Expression) -> Aggregate:
+        return aggregate(compiler, node)
+
+    def store(self, compiler: Compiler, column: Column, code: Code) -> Fn:
+        fn = compiler.folded(assigned(code, self.column_type(column))).fn
+        return fn if column.nullable else _required(column, fn)
+
+    def ungrouped(self, name: str) -> None:
+        raise Unknown(f"column {name}, which is not grouped")
+
+    def fold_table(self, identifier: exp.Identifier) -> str:
+        return str(identifier.this).lower()
+
+    def table_key(self, name: str) -> str:
+        return name.lower()
+
+
+def _required(column: Column, fn: Fn) -> Fn:
+    def required(row: JoinedRow) -> Any:
+        value = fn(row)
+        if value is None:
+            raise EvaluationError(ErrorKind.NOT_NULL, f"NOT NULL constraint failed: {column.name}")
+        return value
+
+    return required
+
+
+def _same(value: Any) -> Any:
+    return value
