@@ -67,6 +67,12 @@ class Signature:
         same = (self.kind, self.statement, self.waited) == (other.kind, other.statement, other.waited)
         return same and other.causes <= self.causes | {one.replace(OF_A_KEY, "") for one in self.causes}
 
+    def is_but_for_a_key(self, other: "Signature") -> bool:
+        """Whether the other one has just the same causes, some of them (not all) no longer of a key."""
+        keyed = [one for one in self.causes if OF_A_KEY in one]
+        left = [one for one in other.causes if OF_A_KEY in one]
+        return self.may_become(other) and len(self.causes) == len(other.causes) and 0 < len(left) < len(keyed)
+
 
 def signature_of(history: History, verdict: Verdict) -> Signature:
     """The signature of a violation."""

@@ -366,6 +366,18 @@ class MySQLExpressions(Expressions):
         ]
 
 
+class SQLiteExpressions(Expressions):
+    """SQLite has other names for some functions."""
+
+    names = (("GREATEST(", "MAX("), ("LEAST(", "MIN("), ("CHAR_LENGTH(", "LENGTH("))
+
+    def of(self, family: str, depth: int) -> str:
+        text = super().of(family, depth)
+        for standard, own in self.names:
+            text = text.replace(standard, own)
+        return text
+
+
 class PostgresExpressions(Expressions):
     """What PostgreSQL adds; a wrong type is an error here, so it is rarer."""
 

@@ -8,7 +8,7 @@ from sqlglot import exp
 from acidtest.model import Failed, Row, Rows
 from acidtest.sql.evaluate import EvaluationError, Unknown, compile_scalar
 from acidtest.sql.trees import parse
-from tests.evaluator.server import Server
+from tests.evaluator.server import KINDS, Server
 from tests.evaluator.tally import Tally
 
 
@@ -127,7 +127,7 @@ def _shrunk(server: Server, sql: str, at: int) -> tuple[str, Any, Any] | None:
     tree = parse(f"SELECT {sql}", server.target.dbms)
     if tree is None:
         return None
-    grammar = "postgres" if server.target.dbms == "postgres" else "mysql"
+    grammar = server.target.dbms if server.target.dbms in KINDS else "mysql"
     parts = {part.sql(grammar) for part in tree.expressions[0].walk() if isinstance(part, exp.Condition)}
     for text in sorted(parts, key=len):
         cell = expect(server, text).cells[at]

@@ -8,19 +8,34 @@ from acidtest.model import Affected, Failed, Row, Rows, Schema
 from acidtest.sql.evaluate import Dialect, Settings, dialect_of
 from acidtest.targets.base import Target
 from acidtest.targets.resolve import open_target
-from tests.evaluator.expressions import Expressions, MySQLExpressions, PostgresExpressions
+from tests.evaluator.expressions import (
+    Expressions,
+    MySQLExpressions,
+    PostgresExpressions,
+    SQLiteExpressions,
+)
 from tests.evaluator.tables import (
     Kind,
     declaration,
+    duckdb_kinds,
     mysql_kinds,
     postgres_kinds,
     random_rows,
     schema_of,
+    sqlite_kinds,
     table_of,
 )
 
 TABLES = {"t": 24, "u": 7}
 """Tables and how many rows each has; `t` is what expressions range over."""
+
+KINDS = {"postgres": postgres_kinds, "sqlite": sqlite_kinds, "duckdb": duckdb_kinds}
+MAKERS: dict[str, type[Expressions]] = {
+    "postgres": PostgresExpressions,
+    "sqlite": SQLiteExpressions,
+    "duckdb": PostgresExpressions,
+}
+"""What is not here is of MySQL's family."""
 
 
 @dataclass
@@ -45,7 +60,7 @@ class Server:
 
     def expressions(self, random: Random, prefix: str = "") -> Expressions:
         """A generator of expressions in the server's dialect."""
-        maker = PostgresExpressions if self.target.dbms == "postgres" else MySQLExpressions
+        maker = MAKERS.get(self.target.dbms, MySQLExpressions)
         return maker(random, self.kinds, prefix)
 
     def refill(self, random: Random) -> None:
@@ -72,8 +87,8 @@ class Server:
 def open_server(spec: str) -> Server:
     """Start or reach a server and create the tables."""
     target = open_target(spec)
-    postgres = target.dbms == "postgres"
-    kinds = postgres_kinds() if postgres else mysql_kinds(_default_collation(target))
+    own_kinds = KINDS.get(target.dbms)
+    kinds = own_kinds() if own_kinds else mysql_kinds(_default_collation(target))
     schema = schema_of([table_of(name, kinds) for name in TABLES])
     server = Server(target, dialect_of(target.dbms), kinds, schema, {})
     server.dialect = dialect_of(target.dbms, _settings(server))
@@ -94,6 +109,8 @@ def _settings(server: Server) -> Settings:
     if server.target.dbms == "postgres":
         row = _one(server, "SELECT datcollate FROM pg_database WHERE datname = current_database()")
         return Settings(version=version, database_collation=str(row[0]))
+    if server.target.dbms in KINDS:
+        return Settings(version=version)
     row = _one(server, "SELECT @@collation_connection, @@sql_mode, @@div_precision_increment")
     return Settings(
         version=version,

@@ -141,6 +141,40 @@ def postgres_kinds() -> dict[str, Kind]:
     }
 
 
+def sqlite_kinds() -> dict[str, Kind]:
+    """Columns of each affinity for SQLite, with values as they are stored."""
+    return {
+        "i": Kind("int", "INT", "INT", _integers(-(1 << 31), (1 << 31) - 1)),
+        "j": Kind("int", "INTEGER", "INTEGER", _small),
+        "sm": Kind("int", "SMALLINT", "SMALLINT", _integers(-(1 << 15), (1 << 15) - 1)),
+        "b": Kind("int", "BIGINT", "BIGINT", _integers(-(1 << 63), (1 << 63) - 1)),
+        "d": Kind("decimal", "REAL", "REAL", _double),
+        "e": Kind("decimal", "NUMERIC", "NUMERIC", _small),
+        "f": Kind("double", "DOUBLE", "DOUBLE", _double),
+        "v": Kind("text", "VARCHAR(10)", "VARCHAR(10)", _fitting(_word, 10)),
+        "w": Kind("text", "TEXT", "TEXT", _word),
+        "fl": Kind("bool", "BOOLEAN", "BOOLEAN", lambda random: int(random.random() < 0.5)),
+        "dt": Kind("date", "CHAR(10)", "CHAR(10)", lambda random: str(_day(random))),
+    }
+
+
+def duckdb_kinds() -> dict[str, Kind]:
+    """Columns for DuckDB."""
+    return {
+        "i": Kind("int", "INTEGER", "INTEGER", _integers(-(1 << 31), (1 << 31) - 1)),
+        "j": Kind("int", "INTEGER", "INTEGER", _small),
+        "sm": Kind("int", "BIGINT", "BIGINT", _small),
+        "b": Kind("int", "BIGINT", "BIGINT", _integers(-(1 << 63), (1 << 63) - 1)),
+        "d": Kind("decimal", "DECIMAL(10,2)", "DECIMAL(10,2)", _decimals(10, 2)),
+        "e": Kind("decimal", "DECIMAL(15,6)", "DECIMAL(15,6)", _decimals(15, 6)),
+        "f": Kind("double", "DOUBLE", "DOUBLE", _double),
+        "v": Kind("text", "VARCHAR(10)", "VARCHAR", _fitting(_word, 10)),
+        "w": Kind("text", "VARCHAR", "VARCHAR", _word),
+        "fl": Kind("bool", "BOOLEAN", "BOOLEAN", _flag),
+        "dt": Kind("date", "DATE", "DATE", _day),
+    }
+
+
 def table_of(name: str, kinds: dict[str, Kind]) -> Table:
     """A table with a primary key `pk` and a column of each kind, as a target would describe it."""
     columns = [Column("pk", "integer" if "fl" in kinds else "int", nullable=False)]

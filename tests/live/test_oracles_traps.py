@@ -46,6 +46,41 @@ class Trap:
 
 TRAPS = [
     Trap(
+        "REPLACE of a row by itself counts one row, and conflicts with no lock on an index alone",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t LOCK IN SHARE MODE;      -- expect: (1,10) (2,20)
+/* tx2 */ REPLACE INTO t VALUES (1, 10);           -- expect: affected 1; not blocked
+-- expect RU: affected 1
+-- expect RC: affected 1
+/* tx1 */ COMMIT;
+""",
+        setup=SETUP + "CREATE INDEX i ON t (v);\n",
+    ),
+    Trap(
+        "an upsert that leaves NULL as it was counts one row where the default is another",
+        """
+/* tx1 */ INSERT INTO t VALUES (3, 5) ON DUPLICATE KEY UPDATE v = NULL;  -- expect: affected 1
+""",
+        setup="CREATE TABLE t (id INT PRIMARY KEY, v INT DEFAULT 1);\nINSERT INTO t VALUES (3, NULL);\n",
+    ),
+    Trap(
+        "an insert under a key that another row had in the snapshot",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,10) (2,20)
+/* tx2 */ UPDATE t SET id = 3 WHERE id = 2;        -- expect: affected 1
+-- expect SER: affected 1; blocked
+/* tx1 */ INSERT INTO t VALUES (2, 25);            -- expect: affected 1
+-- expect SER: error duplicate-key
+/* tx1 */ SELECT * FROM t;                         -- expect: (1,10) (2,25)
+-- expect RU, RC: (1,10) (3,20) (2,25)
+-- expect SER: (1,10) (2,20)
+/* tx1 */ COMMIT;
+""",
+        undecided=("solver", "views"),
+    ),
+    Trap(
         "impossible WHERE as first read opens no snapshot",
         """
 /* tx1 */ BEGIN;

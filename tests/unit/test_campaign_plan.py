@@ -96,7 +96,7 @@ def test_workers_get_as_few_targets_as_can_be(
 
 def test_oracles_suit_the_target_and_crash_always_takes_part() -> None:
     assert SETTINGS.oracles_for("mariadb") == ("solver", "crash")
-    assert SETTINGS.oracles_for("sqlite") == ("views", "serial", "crash")
+    assert SETTINGS.oracles_for("sqlite") == ("solver", "crash")
     assert replace(SETTINGS, oracles=("views", "crash")).oracles_for("mariadb") == ("views", "crash")
 
 

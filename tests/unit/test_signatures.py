@@ -70,3 +70,14 @@ def test_fewer_causes_may_be_the_same_bug_and_new_ones_may_not() -> None:
 def test_a_signature_survives_being_stored() -> None:
     signature = Signature("wrong error: none", "insert", True, frozenset({"insert", "own update"}))
     assert Signature.from_json(signature.to_json()) == signature
+
+
+def test_a_key_too_many_in_a_known_bug_is_an_accident_but_not_the_only_one() -> None:
+    def waited(*causes: str) -> Signature:
+        return Signature("wrong affected count", "update or delete", True, frozenset(causes))
+
+    known = waited("update of a key", "update of a key while it waited")
+    assert known.is_but_for_a_key(waited("update", "update of a key while it waited"))
+    assert not known.is_but_for_a_key(waited("update", "update while it waited"))
+    assert not known.is_but_for_a_key(waited("update of a key while it waited"))
+    assert not known.is_but_for_a_key(known)

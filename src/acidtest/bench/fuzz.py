@@ -5,6 +5,7 @@ nobody waited is replayed by the bare driver in the same process, so that the ra
 circumstances. One that waited cannot be: who gets a lock, or falls victim to a deadlock, may be another.
 """
 
+import os
 import resource
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -15,6 +16,7 @@ from multiprocessing.synchronize import Barrier
 from random import Random
 
 from acidtest.bench.execute import Bare, time_of
+from acidtest.campaign.crew import core_for
 from acidtest.errors import TargetFailedError
 from acidtest.generate import profile_of
 from acidtest.model import Judgement
@@ -78,7 +80,10 @@ def _work(spec: str, profile: str, oracle: str, cases: int, number: int) -> list
     barrier = _PROCESSES.Barrier(number)
     pipes = [_PROCESSES.Pipe(duplex=False) for _ in range(number)]
     processes = [
-        _PROCESSES.Process(target=_worker, args=(theirs, barrier, spec, profile, oracle, cases, seed))
+        _PROCESSES.Process(
+            target=_worker,
+            args=(theirs, barrier, spec, profile, oracle, cases, seed, core_for(seed + 1, number)),
+        )
         for seed, (_ours, theirs) in enumerate(pipes)
     ]
     for process, (_ours, theirs) in zip(processes, pipes, strict=True):
@@ -95,8 +100,17 @@ def _work(spec: str, profile: str, oracle: str, cases: int, number: int) -> list
 
 
 def _worker(
-    pipe: Connection, barrier: Barrier, spec: str, profile: str, oracle: str, cases: int, seed: int
+    pipe: Connection,
+    barrier: Barrier,
+    spec: str,
+    profile: str,
+    oracle: str,
+    cases: int,
+    seed: int,
+    core: int | None,
 ) -> None:
+    if core is not None:
+        os.sched_setaffinity(0, {core})
     with open_target(spec) as target, Pipeline(target, [oracle], profile_of(profile)) as pipeline:
         examined = pipeline.examine(Random(seed), (target.default_level,), f"bench-{seed}")
         for _ in islice(examined, WARM_UP):

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
-from acidtest.campaign.crew import Member, hire, share_out
+from acidtest.campaign.crew import Member, core_for, hire, share_out
 from acidtest.campaign.messages import (
     Advanced,
     Answer,
@@ -157,7 +157,8 @@ class Campaign:
     # -- workers
 
     def _hire(self, number: int, targets: list[str]) -> None:
-        member = hire(number, targets, self._settings, self._specs)
+        core = core_for(number, self._workers)
+        member = hire(number, targets, self._settings, self._specs, core)
         self._crew.append(member)
         self._give_work(member)
 

@@ -1,5 +1,6 @@
 """A worker process: examines the chunks it is given, on targets of its own, and investigates suspects."""
 
+import os
 import signal
 import time
 from collections.abc import Callable
@@ -33,8 +34,10 @@ REPORT_EVERY_S = 0.5
 """What is not reported when a campaign is killed is examined again when it goes on."""
 
 
-def work(connection: Connection, settings: Settings, specs: dict[str, str]) -> None:
+def work(connection: Connection, settings: Settings, specs: dict[str, str], core: int | None) -> None:
     """The main function of a worker process. It ends when it is told to, or with the coordinator."""
+    if core is not None:
+        os.sched_setaffinity(0, {core})  # the servers that it starts inherit it
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches the whole group; the coordinator decides
     signal.signal(signal.SIGTERM, _leave)  # so that servers and databases are given back
     try:

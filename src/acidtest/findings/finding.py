@@ -47,7 +47,7 @@ class Finding:
     """Prose, a paragraph each."""
     shown: int
     runs: int
-    """Of so many runs of the original, so many showed it; fewer than all: flaky."""
+    """Of so many runs of the minimal case, so many showed it; fewer than all: flaky."""
     reduction: str
     """How it was reduced, in a few words."""
     known: tuple[str, ...] = ()

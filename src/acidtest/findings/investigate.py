@@ -44,12 +44,13 @@ class Investigator:
         judge = next(one for one in self._judges if one.name == verdict.oracle)
         progress("running it again")
         once = SameBug(self._executor, judge, signature)
-        shown = sum(once.look(original) is not None for _ in range(RERUNS))
+        shown = _times(once, original)
         reduction = None
         if shown:
             gate = SameBug(self._executor, judge, signature, rate=shown / RERUNS)
             reduction = self._reduce(original, gate, seed, progress)
             history, verdict = gate.look(reduction.case) or (history, verdict)
+            shown = _times(once, history.case)
         progress("trying every level")
         return self._finding(history, verdict, original, shown, reduction, seed)
 
@@ -115,6 +116,11 @@ class Investigator:
             verdicts = [one for judge in self._judges if (one := judge.judge(history)) is not None]
             found, detail = seen_as(history, verdicts, signature.digest)
             yield Sighting(target.label, target.version, level.short, found, detail)
+
+
+def _times(bug: SameBug, case: Case) -> int:
+    """In how many of some runs the bug shows."""
+    return sum(bug.look(case) is not None for _ in range(RERUNS))
 
 
 def seen_as(history: History, verdicts: Iterable[Verdict], digest: str) -> tuple[str, str]:

@@ -20,8 +20,14 @@ class KnownBugs:
         self._judges = judges
 
     def named(self, signature: Signature) -> tuple[str, ...]:
-        """The ids of the known bugs that have this signature here."""
-        return self._signatures.get(signature, ())
+        """The ids of the known bugs that have this signature here, or have it but for the accident that one
+        more of their updates was of a key."""
+        return self._signatures.get(signature) or tuple(
+            name
+            for known, names in self._signatures.items()
+            if known.is_but_for_a_key(signature)
+            for name in names
+        )
 
     @cached_property
     def _signatures(self) -> dict[Signature, tuple[str, ...]]:

@@ -21,6 +21,7 @@ from acidtest.model import (
 )
 from acidtest.mvcc import INITIAL, Version
 from acidtest.oracles.replay import Replay, ViolationError
+from acidtest.oracles.replay.clustered import key_of
 from acidtest.sql.shape import Verb
 
 
@@ -174,16 +175,15 @@ def _is_update(replay: Replay, record: Record) -> bool:
 
 
 def _has_old_key(replay: Replay, record: Record) -> bool:
-    """The transaction has written a row after another one had changed its primary key."""
+    """The transaction has written a row after another one had changed the key that it is kept by."""
     own = replay.sessions[record.session].transaction
     for table in replay.history.schema.tables:
-        names = [name for index in table.indexes if index.primary for name in index.columns]
-        key = [i for i, column in enumerate(table.columns) if column.name in names]
         for _, versions in replay.chains.rows(table.name):
             for older, newer in pairwise(versions):
-                both = older.values is not None and newer.values is not None
-                moved = both and [older.values[i] for i in key] != [newer.values[i] for i in key]  # type: ignore[index]
-                if key and moved and newer.writer != own and versions[-1].writer == own:
+                if older.values is None or newer.values is None or versions[-1].writer != own:
+                    continue
+                moved = key_of(table, older.values) != key_of(table, newer.values)
+                if moved and newer.writer != own:
                     return True
     return False
 

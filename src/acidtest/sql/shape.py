@@ -52,7 +52,7 @@ class Shape:
     """One table, no subquery, join, grouping or LIMIT: which rows it works on depends on each row alone."""
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def shape_of(sql: str, dialect: str) -> Shape | None:
     """The shape of a statement; None if sqlglot cannot read it, or it is none that works on rows."""
     replaced = re.sub(r"^\s*REPLACE\b", "INSERT", sql, count=1, flags=re.IGNORECASE)

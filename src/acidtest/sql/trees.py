@@ -14,7 +14,7 @@ _GRAMMARS = {
 }
 
 
-@lru_cache(maxsize=16384)
+@lru_cache(maxsize=2048)
 def parse(sql: str, dialect: str) -> exp.Expression | None:
     """The tree of one statement, shared between callers (copy it before editing), or None.
 

@@ -5,6 +5,8 @@ codes, so errors are told apart by exception class and, where a class covers sev
 A transaction's snapshot is taken when it first touches the database, not at BEGIN (measured).
 """
 
+import shutil
+import tempfile
 import threading
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -37,6 +39,14 @@ PRIVATE_SCHEMA = "acidtest_private"
 
 OLDEST_MAJOR_VERSION = 2
 """Before it foreign keys work only in the schema `main`, and the catalogue tells less (tried: 1.1, 1.4)."""
+
+SETTINGS = {"threads": 1}
+"""A handful of rows is never shared out among threads, and waking them costs more than the work."""
+
+MEMORY = Path("/dev/shm")
+MEMORY_BYTES_MIN = 1 << 28
+"""DuckDB waits for the disk at every COMMIT and cannot be told not to, so a temporary file lies in memory
+where there is that much of it: many times what the log grows to before it is written back."""
 
 # Exception class -> (part of the message, kind); the first that fits, and an empty part fits always.
 KINDS: dict[str, tuple[tuple[str, ErrorKind], ...]] = {
@@ -265,10 +275,14 @@ class DuckDBTarget(InProcessTarget):
         self.version = self._driver.__version__
         self._database: Any = None
         self._watchdog = Watchdog(limit_s)
+        self._in_memory = _folder_in_memory() if path is None else None
+        if self._in_memory is not None:
+            path = Path(self._in_memory.name, "private.db")
         try:
             super().__init__(path, label, limit_s)
         except BaseException:
             self._watchdog.end()
+            self._leave_memory()
             raise
 
     def _is_marked(self, path: Path) -> bool:
@@ -283,7 +297,7 @@ class DuckDBTarget(InProcessTarget):
         self._close_database()
         self._file.remove()
         try:
-            self._database = self._driver.connect(str(self._file.path))
+            self._database = self._driver.connect(str(self._file.path), config=SETTINGS)
             self._database.execute(f"CREATE SCHEMA {PRIVATE_SCHEMA}")
         except self._driver.Error as error:
             raise UsageError(f"{self.label}: cannot create {self._file.path}: {error}") from None
@@ -297,6 +311,12 @@ class DuckDBTarget(InProcessTarget):
         self._close_sessions()
         self._close_database()
         super().close()
+        self._leave_memory()
+
+    def _leave_memory(self) -> None:
+        if self._in_memory is not None:
+            with suppress(OSError):  # a folder that somebody has taken away holds nothing to remove
+                self._in_memory.cleanup()
 
     def _close_database(self) -> None:
         if self._database is not None:
@@ -315,7 +335,7 @@ class DuckDBTarget(InProcessTarget):
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         # A table refers only to older ones, and names come in no such order: delete the newest first.
-        for table in self._newest_first(tables):
+        for table in self._newest_first(tables) if len(tables) > 1 else tables:
             self._demand(f"DELETE FROM {quote(table)}")
         for statement in statements:
             self._demand(statement)
@@ -367,6 +387,16 @@ class DuckDBTarget(InProcessTarget):
         for table, name, expressions, unique in rows:
             columns = tuple(part.strip().strip("'\"") for part in str(expressions).strip("[]").split(","))
             yield str(table), Index(str(name), columns, bool(unique))
+
+
+def _folder_in_memory() -> tempfile.TemporaryDirectory[str] | None:
+    """A folder for a temporary database whose COMMITs wait for no disk, if there is room for one."""
+    try:
+        if shutil.disk_usage(MEMORY).free < MEMORY_BYTES_MIN:
+            return None
+        return tempfile.TemporaryDirectory(prefix="acidtest-", dir=MEMORY)
+    except OSError:  # not every system has one, or lets us in
+        return None
 
 
 def _column(row: Row) -> Column:

@@ -10,6 +10,7 @@ from acidtest.claims import Claim, Lock, Sees, SnapshotAt
 from acidtest.model import Failed, Record, Rows, ViolationKind
 from acidtest.mvcc import Seen, Visible
 from acidtest.oracles.engine import UndecidedError, Views
+from acidtest.oracles.replay.clustered import share_a_key
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.scene import Saw, Scene
 from acidtest.oracles.replay.transactions import Standing
@@ -99,6 +100,8 @@ class Reads:
     ) -> ViolationError:
         if standing.claim.plain_read is Sees.NEWEST and self._half_done(record, shape):
             raise UndecidedError("a dirty read of what a waiting write has done so far")
+        if standing.claim.rows_are_keys and self._rows_share_a_key(views):
+            raise UndecidedError("a row that the snapshot has under a key which is another's by now")
         answer = self._engine.answer(record.sql, shape, views)
         return ViolationError(
             ViolationKind.WRONG_ERROR if answer.errors else ViolationKind.WRONG_ROWS,
@@ -110,6 +113,9 @@ class Reads:
             expected_rows=answer.rows,
             table=shape.target or "",
         )
+
+    def _rows_share_a_key(self, views: Views) -> bool:
+        return any(share_a_key(self._history.schema.table(table), rows) for table, rows in views.items())
 
     def _half_done(self, record: Record, shape: Shape) -> bool:
         """Whether a write of another session on one of the tables has begun and not ended."""

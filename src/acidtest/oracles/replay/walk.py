@@ -119,10 +119,13 @@ class Replay:
             return  # refused until ROLLBACK; nothing happens
         if record.before is TransactionState.NONE and standing.transaction is not None:
             raise UndecidedError("the server says that the transaction is over, the statements do not")
-        alone = standing.transaction is None
+        alone = standing.transaction is None and record.after is not TransactionState.OPEN
         if alone:
             self._transactions.open(standing)
             self._visibility.only_statement(standing, record)
+        elif standing.transaction is None:
+            # MariaDB before 10.6 goes on in a new transaction when a deadlock has ended one.
+            self._transactions.open(standing)
         is_first = standing.claim.first_statement_retries and standing.opened_by == record.step
         if is_first and record.waited:
             self._timeline.start_over(record.step)

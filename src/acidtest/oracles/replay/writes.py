@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 from acidtest.claims import Lock, OnConflict
-from acidtest.model import Affected, Failed, Record, Row, Table, ViolationKind
+from acidtest.model import Affected, Failed, Record, Row, ViolationKind
 from acidtest.mvcc import Seen
 from acidtest.oracles.engine import UndecidedError, Views
+from acidtest.oracles.replay.clustered import clustered_index
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.numbers import Numbers
 from acidtest.oracles.replay.scene import Saw, Scene
@@ -114,10 +115,12 @@ class Writes:
     def _revived(self, standing: Standing, record: Record, shape: Shape, values: Row) -> int | None:
         """The deleted row that a new one takes the place of, where the primary key is what a row is."""
         assert shape.target is not None
-        name = _clustered_index(self._schema.table(shape.target))
-        if not standing.claim.rows_are_keys or name is None:
+        clustered = clustered_index(self._schema.table(shape.target))
+        if not standing.claim.rows_are_keys or clustered is None:
             return None
-        indexes = [one for one in self._engine.unique_indexes(record.sql, shape) if one.name == name]
+        indexes = [
+            one for one in self._engine.unique_indexes(record.sql, shape) if one.name == clustered.name
+        ]
         for row, versions in self._chains.rows(shape.target) if indexes else ():
             last = next((one.values for one in reversed(versions) if one.values is not None), None)
             if versions[-1].deleted and last is not None and indexes[0].key(last) == indexes[0].key(values):
@@ -163,11 +166,3 @@ def _only_one(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> Ef
     if len(results) > 1:
         raise UndecidedError("which rows a statement that waited has found on its way")
     return min(fitting, key=lambda effect: len(effect.worked_on), default=None)
-
-
-def _clustered_index(table: Table) -> str | None:
-    """The index that InnoDB keeps rows by: https://dev.mysql.com/doc/refman/8.4/en/innodb-index-types.html"""
-    nullable = {column.name for column in table.columns if column.nullable}
-    primary = [index.name for index in table.indexes if index.primary]
-    unique = [index.name for index in table.indexes if index.unique and not nullable & set(index.columns)]
-    return next(iter(primary or (unique if len(unique) == 1 else [])), None)

@@ -14,7 +14,7 @@ from typing import Any
 from sqlglot import exp
 
 from acidtest.sql.evaluate import logic, subqueries
-from acidtest.sql.evaluate.code import Code, JoinedRow, strict, unsure
+from acidtest.sql.evaluate.code import Code, JoinedRow, strict, unsure, unsure_strict
 from acidtest.sql.evaluate.code import constant as constant_code
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Handler
@@ -71,14 +71,14 @@ def boolean(_compiler: Compiler, node: exp.Boolean) -> Code:
     return constant_code(BOOLEAN, bool(node.this), literal=True)
 
 
-def _remainder(left: int, right: int) -> int | None:
+def _remainder(left: int, right: int) -> int:
     if right == 0:
-        return None
+        raise Unknown("a division by zero: NULL or an error, by version and setting")
     rest = abs(left) % abs(right)
     return -rest if left < 0 else rest
 
 
-_INTEGERS: dict[type[Any], Callable[[int, int], int | None]] = {
+_INTEGERS: dict[type[Any], Callable[[int, int], int]] = {
     exp.Add: operator.add,
     exp.Sub: operator.sub,
     exp.Mul: operator.mul,
@@ -104,20 +104,19 @@ def arithmetic(compiler: Compiler, node: exp.Binary) -> Code:
     target = wider(known)
     one, two = as_number(left, target), as_number(right, target)
     if target.family is Family.INTEGER and type(node) in _INTEGERS:
-        return strict(target, _in_range(target.bits, _INTEGERS[type(node)]), one, two, fails=True)
+        return unsure_strict(target, _in_range(target.bits, _INTEGERS[type(node)]), one, two, fails=True)
     if target.family is Family.DECIMAL and type(node) in _DECIMALS:
         of_decimals = _DECIMALS[type(node)]
-        return strict(target, lambda a, b: small(of_decimals(a, b)), one, two)
+        return unsure_strict(target, lambda a, b: small(of_decimals(a, b)), one, two)
     if target.family is Family.DOUBLE and type(node) in _DOUBLES:
         of_doubles = _DOUBLES[type(node)]
-        return strict(DOUBLE, lambda a, b: _finite(of_doubles(a, b)), one, two)
+        return unsure_strict(DOUBLE, lambda a, b: _finite(of_doubles(a, b)), one, two)
     raise Unknown(f"{node.key} of {target.family}")
 
 
-def _in_range(bits: int, operate: Callable[[int, int], int | None]) -> Callable[[int, int], int | None]:
-    def apply(left: int, right: int) -> int | None:
-        result = operate(left, right)
-        return None if result is None else ranged(result, bits)
+def _in_range(bits: int, operate: Callable[[int, int], int]) -> Callable[[int, int], int]:
+    def apply(left: int, right: int) -> int:
+        return ranged(operate(left, right), bits)
 
     return apply
 
@@ -137,7 +136,7 @@ def _signed(change: Callable[[Any], Any]) -> Callable[[Compiler, Any], Code]:
             return _whole(-code.fn(()))
         if code.type.family is Family.INTEGER:
             bits = code.type.bits
-            return code.then(code.type, lambda value: ranged(change(value), bits), fails=True)
+            return code.then(code.type, lambda value: _inverted(change(value), bits))
         if code.type.family is Family.DECIMAL:
             return code.then(code.type, lambda value: small(change(value)))
         if code.type.family is Family.DOUBLE:
@@ -145,6 +144,13 @@ def _signed(change: Callable[[Any], Any]) -> Callable[[Compiler, Any], Code]:
         raise Unknown(f"{node.key} of {code.type.family}")
 
     return handler
+
+
+def _inverted(value: int, bits: int) -> int:
+    try:
+        return ranged(value, bits)
+    except EvaluationError as error:
+        raise Unknown("the smallest integer without its sign") from error
 
 
 def _extreme(better: Callable[[Any, Any], bool]) -> Callable[[Compiler, Any], Code]:

@@ -102,15 +102,18 @@ def arithmetic(compiler: Compiler, node: exp.Binary) -> Code:
 
 
 def minus(compiler: Compiler, node: exp.Neg) -> Code:
-    """Unary minus; before the digits of the smallest integer it is part of them."""
+    """Unary minus; before a literal it is part of it."""
     if isinstance(node.this, exp.Literal) and str(node.this.this) == str(1 << 63):
         return constant_code(DYNAMIC, -(1 << 63), literal=True)
     code = compiler.compile(node.this)
+    if isinstance(node.this, exp.Literal):
+        return code.then(DYNAMIC, lambda value: -values.number(value))
     return code.then(DYNAMIC, lambda value: _negated(values.number(value)))
 
 
 def _negated(value: Any) -> Any:
-    return -value if isinstance(value, float) else values.integer(-value)
+    """A difference to zero, so that no zero gets a sign."""
+    return 0.0 - value if isinstance(value, float) else values.integer(-value)
 
 
 def absolute(compiler: Compiler, node: exp.Abs) -> Code:
@@ -122,7 +125,7 @@ def _absolute(value: Any) -> Any:
     found = values.number(value)
     if found == -(1 << 63) and not isinstance(found, float):
         raise EvaluationError(ErrorKind.OUT_OF_RANGE, "integer overflow")
-    return abs(found)
+    return -found if found < 0 else found  # a negative zero keeps its sign
 
 
 def truth(fn: Fn) -> Fn:
@@ -182,6 +185,13 @@ def _extreme(choose: Callable[..., Any]) -> Callable[[Compiler, Any], Code]:
         return strict(DYNAMIC, extreme, *compiler.all([node.this, *node.expressions]))
 
     return handler
+
+
+def if_function(compiler: Compiler, node: exp.If) -> Code:
+    """IIF; without its last argument it came with 3.48."""
+    if node.args.get("false") is None:
+        raise Unknown("IIF of two arguments")
+    return logic.if_function(compiler, node)
 
 
 def like(compiler: Compiler, node: exp.Like) -> Code:
@@ -244,7 +254,7 @@ HANDLERS: dict[type[Any], Handler] = {
     exp.Nullif: nullif,
     exp.Greatest: _extreme(max),
     exp.Least: _extreme(min),
-    exp.If: logic.if_function,
+    exp.If: if_function,
     exp.Like: like,
     exp.DPipe: pipes,
     exp.Length: length,

@@ -1,0 +1,31 @@
+"""The index that InnoDB keeps rows by: https://dev.mysql.com/doc/refman/8.4/en/innodb-index-types.html"""
+
+from collections.abc import Sequence
+
+from acidtest.model import Index, Row, Table
+from acidtest.mvcc import Seen
+
+
+def clustered_index(table: Table) -> Index | None:
+    """The primary key, or the one unique index without NULLs; None if the server makes up numbers of its own,
+    or chooses among several."""
+    nullable = {column.name for column in table.columns if column.nullable}
+    primary = [index for index in table.indexes if index.primary]
+    unique = [index for index in table.indexes if index.unique and not nullable & set(index.columns)]
+    return next(iter(primary or (unique if len(unique) == 1 else [])), None)
+
+
+def key_of(table: Table, values: Row) -> Row | None:
+    """What a row is kept by, or None."""
+    index = clustered_index(table)
+    if index is None:
+        return None
+    names = [column.name for column in table.columns]
+    return tuple(values[names.index(name)] for name in index.columns if name in names)
+
+
+def share_a_key(table: Table, rows: Sequence[Seen]) -> bool:
+    """Whether two rows are kept under one key, which can only be one record."""
+    keys = [key for seen in rows if (key := key_of(table, seen.values)) is not None]
+    folded = [tuple(one.casefold() if isinstance(one, str) else one for one in key) for key in keys]
+    return len(set(folded)) < len(folded)
