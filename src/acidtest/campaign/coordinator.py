@@ -41,6 +41,9 @@ TICK_S = 0.25
 DEATHS_MAX = 3
 """So many workers may die over one chunk, and a target may fail so often in a row, before it is given up."""
 
+INVESTIGATING_SHARE_MAX = 0.25
+"""Above this share of the time only violations that no finding explains are investigated."""
+
 CASES, TIME, INTERRUPTED, TARGET_FAILED = "cases", "time", "interrupted", "target failed"
 FINDING, DUPLICATE, UNREDUCED = "finding", "duplicate", "unreduced"
 NOTES_MAX = 5
@@ -175,6 +178,9 @@ class Campaign:
 
     def _replace(self, member: Member) -> None:
         """A worker died. Another one goes on where it stood; a chunk that kills them all is given up."""
+        if self._interrupts > 1:
+            member.stopped = True  # a second Ctrl-C ended it
+            return
         self._crew.remove(member)
         member.dismiss()
         chunk = member.chunk
@@ -261,12 +267,18 @@ class Campaign:
             self._violations.add(violation.case)
             self._became[violation.became] += 1
 
+    @property
+    def _is_busy(self) -> bool:
+        """Whether investigations have taken more than their share of the workers' time."""
+        spent = self._statistics.seconds
+        return spent.get("reduce", 0.0) > INVESTIGATING_SHARE_MAX * sum(spent.values())
+
     def _decide(self, suspect: Suspected) -> Decision:
         if suspect.case in self._violations:
             return Decision.PASS_BY
         if self._stopped:
             return Decision.LEAVE
-        if self._suspects.is_worth_it(suspect.target, suspect.signature):
+        if self._suspects.is_worth_it(suspect.target, suspect.signature, busy=self._is_busy):
             return Decision.INVESTIGATE
         found = any(line.digest == suspect.signature.digest for line in self._found)
         self._violated(suspect, DUPLICATE if found else UNREDUCED)

@@ -19,19 +19,22 @@ class Suspects:
         """There is a finding with this signature."""
         self._found.setdefault(target, set()).add(signature)
 
-    def is_worth_it(self, target: str, signature: Signature) -> bool:
+    def is_worth_it(self, target: str, signature: Signature, *, busy: bool = False) -> bool:
         """Whether to investigate one more violation that has this signature before reduction.
 
         One that has just the signature of a finding is that bug. One that a finding may explain is looked at
-        the 1st, 4th, 16th .. time: behind it may be another bug, which only a reduction can tell apart. One
-        that nothing explains is looked at the 1st, 2nd, 4th, 8th .. time.
+        the 1st, 4th, 16th .. time: behind it may be another bug, which only a reduction can tell apart; but
+        not if workers are `busy` with investigations already. One that nothing explains is looked at the 1st,
+        2nd, 4th, 8th .. time.
         """
         found = self._found.get(target, set())
         if signature in found:
             return False
+        explained = _is_explained(signature, found)
+        if explained and busy:
+            return False
         self._seen[target, signature] += 1
-        step = EXPLAINED_STEP if _is_explained(signature, found) else UNEXPLAINED_STEP
-        return _is_power(self._seen[target, signature], step)
+        return _is_power(self._seen[target, signature], EXPLAINED_STEP if explained else UNEXPLAINED_STEP)
 
 
 def _is_explained(signature: Signature, found: Iterable[Signature]) -> bool:

@@ -51,6 +51,18 @@ OLD_KEY_SEEN = Quirk(
     "old one after the own transaction has written the new one (MDEV-32898)",
     "https://jira.mariadb.org/browse/MDEV-32898",
 )
+DIRTY_UPDATE = Quirk(
+    "update decides by what is not committed",
+    "with innodb_snapshot_isolation an UPDATE at READ UNCOMMITTED tests its condition on the newest version of "
+    "a locked row, committed or not, and passes rows by that do not match, without waiting (MDEV-39874)",
+    "https://jira.mariadb.org/browse/MDEV-39874",
+)
+NO_ERROR_OVER_INDEX = Quirk(
+    "no error 1020 over a secondary index",
+    "with innodb_snapshot_isolation a locking read that finds its rows by a secondary index alone does not "
+    "notice that they are newer than the snapshot (ACIDTEST-1; see also MDEV-40092)",
+    "https://jira.mariadb.org/browse/MDEV-40092",
+)
 NO_SNAPSHOT_YET = Quirk(
     "impossible WHERE opens no snapshot",
     "a read whose condition cannot be true touches no table, so the snapshot is taken by a later read",
@@ -105,6 +117,8 @@ _CLAIMS = {
 def innodb(dbms: str, level: Level, snapshot_isolation: bool) -> Claim:
     """The claim of an InnoDB server; `snapshot_isolation` is MariaDB's variable of that name."""
     claim = replace(_CLAIMS[level], dbms=dbms)
+    if snapshot_isolation and level is Level.READ_UNCOMMITTED:
+        return replace(claim, quirks=(DIRTY_UPDATE, MOVED_ROW))
     if snapshot_isolation and level is Level.REPEATABLE_READ:
         return replace(
             claim,
@@ -112,7 +126,7 @@ def innodb(dbms: str, level: Level, snapshot_isolation: bool) -> Claim:
             on_conflict=OnConflict.FAIL,
             conflict_errors=frozenset({ErrorKind.RECORD_CHANGED}),
             excludes=SNAPSHOT_EXCLUDES,
-            quirks=(NO_SNAPSHOT_YET,),
+            quirks=(NO_SNAPSHOT_YET, NO_ERROR_OVER_INDEX),
         )
     if snapshot_isolation and level is Level.SERIALIZABLE:
         # There, too, the error may come, which MariaDB calls right: https://jira.mariadb.org/browse/MDEV-39778

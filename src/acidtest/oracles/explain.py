@@ -6,7 +6,13 @@ from itertools import pairwise
 
 from acidtest.claims import Quirk
 from acidtest.claims.embedded import UPDATE_MISSES_DELETE
-from acidtest.claims.innodb import MOVED_ROW, OLD_KEY_SEEN, SAME_VALUE_UPDATE, SEMI_CONSISTENT_READ
+from acidtest.claims.innodb import (
+    DIRTY_UPDATE,
+    MOVED_ROW,
+    OLD_KEY_SEEN,
+    SAME_VALUE_UPDATE,
+    SEMI_CONSISTENT_READ,
+)
 from acidtest.model import (
     Affected,
     History,
@@ -152,6 +158,8 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
     """The known behaviour whose shape this is."""
     if replay.doubted and any(SEMI_CONSISTENT_READ in one.claim.quirks for one in replay.sessions.values()):
         return SEMI_CONSISTENT_READ  # the guess did not hold: rows were passed by that had to be found
+    if _may_have_passed_by(replay):
+        return DIRTY_UPDATE
     if violation.step is None:
         return None
     record = replay.history.records[violation.step]
@@ -164,9 +172,20 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return MOVED_ROW
     if OLD_KEY_SEEN in quirks and violation.kind is ViolationKind.WRONG_ROWS and _has_old_key(replay, record):
         return OLD_KEY_SEEN
+    if NO_ERROR_OVER_INDEX in quirks and violation.kind is ViolationKind.WRONG_ERROR:
+        return NO_ERROR_OVER_INDEX if isinstance(record.outcome, Rows) else None
     if UPDATE_MISSES_DELETE in quirks and violation.kind is ViolationKind.WRONG_ERROR:
         return UPDATE_MISSES_DELETE if isinstance(record.outcome, Affected) else None
     return None
+
+
+def _may_have_passed_by(replay: Replay) -> bool:
+    """An UPDATE that did not wait may have decided by rows that were not committed."""
+    for record in replay.history.records:
+        quirks = replay.sessions[record.session].claim.quirks
+        if DIRTY_UPDATE in quirks and not record.waited and _is_update(replay, record):
+            return True
+    return False
 
 
 def _is_update(replay: Replay, record: Record) -> bool:

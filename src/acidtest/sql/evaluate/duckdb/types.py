@@ -5,6 +5,7 @@ modelled only where nothing can be lost; the rest is `Unknown`, also where the b
 https://duckdb.org/docs/stable/sql/data_types/typecasting
 """
 
+import math
 import re
 from collections.abc import Sequence
 from decimal import Decimal
@@ -155,7 +156,7 @@ def assigned(code: Code, target: SqlType) -> Code:
         return settle(code, target)
     own = code.type.family
     if target.family is Family.DOUBLE and code.type.is_numeric:
-        return as_number(code, target)
+        return as_number(code, target).then(target, _without_signed_zero)
     if target.family is own is Family.INTEGER:
         return code.then(target, lambda value: ranged(value, target.bits), fails=target.bits < code.type.bits)
     if target.family is Family.DECIMAL and own in (Family.INTEGER, Family.DECIMAL):
@@ -163,6 +164,12 @@ def assigned(code: Code, target: SqlType) -> Code:
     if target.family is own and own in (Family.TEXT, Family.DATE, Family.BOOLEAN):
         return code
     raise Unknown(f"storing {own} in {target.family}")
+
+
+def _without_signed_zero(value: float) -> float:
+    if value == 0 and math.copysign(1, value) < 0:
+        raise Unknown("a negative zero, which may not replace a zero")
+    return value
 
 
 def _fitted(target: SqlType) -> Convert:

@@ -61,10 +61,9 @@ def _average(_compiler: Compiler, code: Code) -> Aggregate:
     def finish(found: list[Any]) -> float | None:
         if not found:
             return None
-        total = _total(found)
-        if abs(total) >= _EXACT_MAX:
+        if sum(abs(values.number(value)) for value in found) >= _EXACT_MAX:
             raise Unknown("an average of large numbers")
-        return float(total) / len(found)
+        return float(_total(found)) / len(found)
 
     return Aggregate(DYNAMIC, code.fn, finish, code.fails)
 
