@@ -53,8 +53,8 @@ OLD_KEY_SEEN = Quirk(
 )
 DIRTY_UPDATE = Quirk(
     "update decides by what is not committed",
-    "with innodb_snapshot_isolation an UPDATE at READ UNCOMMITTED tests its condition on the newest version of "
-    "a locked row, committed or not, and passes rows by that do not match, without waiting (MDEV-39874)",
+    "with innodb_snapshot_isolation an UPDATE at READ UNCOMMITTED tests its condition on the newest version "
+    "of a locked row, committed or not, and passes by what does not match, without waiting (MDEV-39874)",
     "https://jira.mariadb.org/browse/MDEV-39874",
 )
 NO_ERROR_OVER_INDEX = Quirk(

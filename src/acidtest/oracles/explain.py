@@ -9,6 +9,7 @@ from acidtest.claims.embedded import UPDATE_MISSES_DELETE
 from acidtest.claims.innodb import (
     DIRTY_UPDATE,
     MOVED_ROW,
+    NO_ERROR_OVER_INDEX,
     OLD_KEY_SEEN,
     SAME_VALUE_UPDATE,
     SEMI_CONSISTENT_READ,
