@@ -64,8 +64,12 @@ class Signature:
     def may_become(self, other: "Signature") -> bool:
         """Whether a smaller case with that signature can still be the same bug: nothing new has come in. That
         the update was one of a key may have been an accident."""
-        same = (self.kind, self.statement, self.waited) == (other.kind, other.statement, other.waited)
-        return same and other.causes <= self.causes | {one.replace(OF_A_KEY, "") for one in self.causes}
+        weakened = {one.replace(OF_A_KEY, "") for one in self.causes}
+        return self.looks_like(other) and other.causes <= self.causes | weakened
+
+    def looks_like(self, other: "Signature") -> bool:
+        """Whether the same went wrong at the same kind of statement, whatever the causes."""
+        return (self.kind, self.statement, self.waited) == (other.kind, other.statement, other.waited)
 
     def is_but_for_a_key(self, other: "Signature") -> bool:
         """Whether the other one has just the same causes, some of them (not all) no longer of a key."""

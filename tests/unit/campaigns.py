@@ -49,7 +49,7 @@ class Campaigns:
         while self.advanced(out) < cases:
             assert process.poll() is None, process.communicate()
             assert time.monotonic() < until
-            os.sched_yield()
+            time.sleep(0.05)
 
     def advanced(self, out: str) -> int:
         """How many cases the store of a running campaign knows of."""

@@ -117,5 +117,12 @@ def test_what_a_finding_may_explain_is_looked_at_again_now_and_then() -> None:
     noisy = signature("update", "insert")
     assert [number for number in range(1, 20) if suspects.is_worth_it("t", noisy)] == [1, 4, 16]
     assert suspects.is_worth_it("another target", signature("update"))
-    assert not suspects.is_worth_it("t", signature("update", "delete"), busy=True)
-    assert suspects.is_worth_it("t", signature("delete"), busy=True)
+
+
+def test_the_more_time_was_spent_the_choosier() -> None:
+    suspects = Suspects()
+    suspects.found("t", signature("update"))
+    assert not suspects.is_worth_it("t", signature("update", "delete"), spent=0.3)
+    assert suspects.is_worth_it("t", signature("delete"), spent=0.3)
+    assert not suspects.is_worth_it("t", signature("insert"), spent=0.5)
+    assert suspects.is_worth_it("t", replace(signature("insert"), waited=True), spent=0.5)

@@ -166,6 +166,9 @@ def test_what_does_not_fit_is_an_error(column: str, sql: str, kind: ErrorKind) -
         "dt + 1",
         "(i + 2147483647 > 0) AND n = 1",
         "n + (i + 2147483647)",
+        "TRUE OR (i + 2147483647 > 0)",
+        "i = 3 OR (i = 4 AND i + 2147483647 > 0)",
+        "CASE WHEN i = 3 THEN 1 ELSE i + 2147483647 END",
         "(SELECT x FROM (SELECT i AS x FROM t UNION ALL SELECT k FROM t) AS s)",
     ],
 )

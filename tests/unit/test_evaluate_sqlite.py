@@ -160,6 +160,15 @@ def test_what_is_not_modelled_is_unknown(sql: str) -> None:
         compile_query(tree, Schema((T,)), DIALECT).run({"t": [ROW]})
 
 
+@pytest.mark.parametrize("sql", ["v = 'AB'", "COUNT(DISTINCT v)"])
+def test_a_collation_is_not_modelled(sql: str) -> None:
+    collated = Table("t", (Column("v", "TEXT", True, collation="NOCASE"),))
+    tree = parse(f"SELECT {sql} FROM t", "sqlite")
+    assert tree is not None
+    with pytest.raises(Unknown):
+        compile_query(tree, Schema((collated,)), DIALECT)
+
+
 def test_nulls_come_first_and_numbers_before_texts() -> None:
     tree = parse("SELECT v FROM t ORDER BY v", "sqlite")
     assert tree is not None

@@ -41,9 +41,6 @@ TICK_S = 0.25
 DEATHS_MAX = 3
 """So many workers may die over one chunk, and a target may fail so often in a row, before it is given up."""
 
-INVESTIGATING_SHARE_MAX = 0.25
-"""Above this share of the time only violations that no finding explains are investigated."""
-
 CASES, TIME, INTERRUPTED, TARGET_FAILED = "cases", "time", "interrupted", "target failed"
 FINDING, DUPLICATE, UNREDUCED = "finding", "duplicate", "unreduced"
 NOTES_MAX = 5
@@ -268,17 +265,17 @@ class Campaign:
             self._became[violation.became] += 1
 
     @property
-    def _is_busy(self) -> bool:
-        """Whether investigations have taken more than their share of the workers' time."""
-        spent = self._statistics.seconds
-        return spent.get("reduce", 0.0) > INVESTIGATING_SHARE_MAX * sum(spent.values())
+    def _spent(self) -> float:
+        """The share of the workers' time that investigations have taken."""
+        seconds = self._statistics.seconds
+        return seconds.get("reduce", 0.0) / sum(seconds.values()) if seconds else 0.0
 
     def _decide(self, suspect: Suspected) -> Decision:
         if suspect.case in self._violations:
             return Decision.PASS_BY
         if self._stopped:
             return Decision.LEAVE
-        if self._suspects.is_worth_it(suspect.target, suspect.signature, busy=self._is_busy):
+        if self._suspects.is_worth_it(suspect.target, suspect.signature, self._spent):
             return Decision.INVESTIGATE
         found = any(line.digest == suspect.signature.digest for line in self._found)
         self._violated(suspect, DUPLICATE if found else UNREDUCED)

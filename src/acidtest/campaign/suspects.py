@@ -7,6 +7,10 @@ from acidtest.signatures import Signature
 
 EXPLAINED_STEP, UNEXPLAINED_STEP = 4, 2
 
+ENOUGH, MUCH = 0.25, 0.4
+"""Shares of the time. Above the first, what a finding may explain is left alone; above the second, whatever
+went wrong in the same way at the same kind of statement, so that one flood of violations does not stop all."""
+
 
 class Suspects:
     """Remembers what was seen on each target, and which findings came of it."""
@@ -19,19 +23,21 @@ class Suspects:
         """There is a finding with this signature."""
         self._found.setdefault(target, set()).add(signature)
 
-    def is_worth_it(self, target: str, signature: Signature, *, busy: bool = False) -> bool:
-        """Whether to investigate one more violation that has this signature before reduction.
+    def is_worth_it(self, target: str, signature: Signature, spent: float = 0.0) -> bool:
+        """Whether to investigate one more violation that has this signature before reduction; `spent` is the
+        share of the time that investigations have taken so far.
 
         One that has just the signature of a finding is that bug. One that a finding may explain is looked at
-        the 1st, 4th, 16th .. time: behind it may be another bug, which only a reduction can tell apart; but
-        not if workers are `busy` with investigations already. One that nothing explains is looked at the 1st,
-        2nd, 4th, 8th .. time.
+        the 1st, 4th, 16th .. time: behind it may be another bug, which only a reduction can tell apart. One
+        that nothing explains is looked at the 1st, 2nd, 4th, 8th .. time. The more is spent, the choosier.
         """
         found = self._found.get(target, set())
         if signature in found:
             return False
+        if spent > MUCH and any(signature.looks_like(one) for one in found):
+            return False
         explained = _is_explained(signature, found)
-        if explained and busy:
+        if spent > ENOUGH and explained:
             return False
         self._seen[target, signature] += 1
         return _is_power(self._seen[target, signature], EXPLAINED_STEP if explained else UNEXPLAINED_STEP)

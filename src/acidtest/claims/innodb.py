@@ -63,6 +63,12 @@ NO_ERROR_OVER_INDEX = Quirk(
     "notice that they are newer than the snapshot (ACIDTEST-1; see also MDEV-40092)",
     "https://jira.mariadb.org/browse/MDEV-40092",
 )
+REPEATED_ROW = Quirk(
+    "row returned twice after a wait",
+    "a read that waited finds its place in the index again one row too early, and returns a row a second "
+    "time (MDEV-33802, fixed)",
+    "https://jira.mariadb.org/browse/MDEV-33802",
+)
 NO_SNAPSHOT_YET = Quirk(
     "impossible WHERE opens no snapshot",
     "a read whose condition cannot be true touches no table, so the snapshot is taken by a later read",
@@ -82,7 +88,7 @@ _READ_UNCOMMITTED = Claim(
     rows_are_keys=True,  # measured: the delete-marked record of the clustered index is used again
     index_only_locks=True,  # innodb-locks-set.html: only exclusive locks also go to the clustered index
     excludes=frozenset({"G0"}),
-    quirks=(SEMI_CONSISTENT_READ, MOVED_ROW),
+    quirks=(SEMI_CONSISTENT_READ, MOVED_ROW, REPEATED_ROW),
 )
 _READ_COMMITTED = replace(
     _READ_UNCOMMITTED,
@@ -97,7 +103,7 @@ _REPEATABLE_READ = replace(
     snapshot=SnapshotAt.FIRST_READ,
     insert_select_reads=Sees.COMMITTED,
     predicate_locks=True,
-    quirks=(CURRENT_READ, SAME_VALUE_UPDATE, OLD_KEY_SEEN, NO_SNAPSHOT_YET),
+    quirks=(CURRENT_READ, SAME_VALUE_UPDATE, OLD_KEY_SEEN, REPEATED_ROW, NO_SNAPSHOT_YET),
 )
 _SERIALIZABLE = replace(
     _REPEATABLE_READ,
@@ -106,7 +112,7 @@ _SERIALIZABLE = replace(
     plain_read_lock=Lock.SHARE,
     serializable=True,
     excludes=SERIALIZABLE_EXCLUDES,
-    quirks=(),
+    quirks=(REPEATED_ROW,),
 )
 
 _CLAIMS = {

@@ -11,6 +11,7 @@ from acidtest.claims.innodb import (
     MOVED_ROW,
     NO_ERROR_OVER_INDEX,
     OLD_KEY_SEEN,
+    REPEATED_ROW,
     SAME_VALUE_UPDATE,
     SEMI_CONSISTENT_READ,
 )
@@ -55,6 +56,7 @@ ABORTED = "rolled back"
 LATER = "after the snapshot"
 OWN = "itself"
 DELETED = "deleted"
+REPEATED = "it must be seen, but not so many times"
 
 
 def _differences(replay: Replay, violation: ViolationError) -> Iterator[RowDifference]:
@@ -87,7 +89,7 @@ def _observed_rows(history: History, violation: ViolationError) -> Sequence[Row]
 def _why_wrong(replay: Replay, violation: ViolationError, row: Row) -> str:
     """Where a row that must not be seen comes from."""
     if row in violation.expected_rows:
-        return "it must be seen, but not so many times"
+        return REPEATED
     version = _version_with(replay, violation.table, row)
     if version is None:
         return f"no version of a row has these values now; if one had, it was {ABORTED}"
@@ -165,6 +167,8 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return None
     record = replay.history.records[violation.step]
     quirks = replay.sessions[record.session].claim.quirks
+    if REPEATED_ROW in quirks and record.waited and any(one.why == REPEATED for one in differences):
+        return REPEATED_ROW
     if SAME_VALUE_UPDATE in quirks and any(_is_same_value(replay, one) for one in differences):
         return SAME_VALUE_UPDATE
     if SEMI_CONSISTENT_READ in quirks and record.waited and _is_update(replay, record):

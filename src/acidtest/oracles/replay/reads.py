@@ -12,12 +12,12 @@ from acidtest.mvcc import Seen, Visible
 from acidtest.oracles.engine import UndecidedError, Views
 from acidtest.oracles.replay.clustered import share_a_key
 from acidtest.oracles.replay.failures import Failures
-from acidtest.oracles.replay.scene import Saw, Scene
+from acidtest.oracles.replay.scene import HALF_DONE, Saw, Scene
 from acidtest.oracles.replay.transactions import Standing
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError, error_text
 from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.work import Work, without_some
-from acidtest.sql.shape import Locking, Patience, Shape, Verb
+from acidtest.sql.shape import Locking, Patience, Shape
 
 _SUBQUERIES = (exp.Subquery, exp.Exists)
 
@@ -28,6 +28,7 @@ class Reads:
     def __init__(self, scene: Scene, saw: Saw) -> None:
         self.undecided: list[str] = []
         """Why plain reads could not be judged."""
+        self._scene = scene
         self._history = scene.history
         self._engine = scene.engine
         self._chains = scene.chains
@@ -98,8 +99,8 @@ class Reads:
     def _wrong_rows(
         self, standing: Standing, record: Record, outcome: Rows, shape: Shape, views: Views
     ) -> ViolationError:
-        if standing.claim.plain_read is Sees.NEWEST and self._half_done(record, shape):
-            raise UndecidedError("a dirty read of what a waiting write has done so far")
+        if standing.claim.plain_read is Sees.NEWEST and self._scene.is_half_done(record, shape.reads):
+            raise UndecidedError(HALF_DONE)
         if standing.claim.rows_are_keys and self._rows_share_a_key(views):
             raise UndecidedError("a row that the snapshot has under a key which is another's by now")
         answer = self._engine.answer(record.sql, shape, views)
@@ -116,16 +117,6 @@ class Reads:
 
     def _rows_share_a_key(self, views: Views) -> bool:
         return any(share_a_key(self._history.schema.table(table), rows) for table, rows in views.items())
-
-    def _half_done(self, record: Record, shape: Shape) -> bool:
-        """Whether a write of another session on one of the tables has begun and not ended."""
-        for session, step in self._timeline.in_flight.items():
-            other = self._transactions.sessions[session].shape(self._history.records[step])
-            if session == record.session or other is None:
-                continue
-            if other.verb is not Verb.READ and other.target in shape.reads:
-                return True
-        return False
 
     # -- locking reads
 

@@ -1,6 +1,6 @@
 """Everything that a walk knows, for those who judge a part of it."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from acidtest.claims import Claim
@@ -10,7 +10,10 @@ from acidtest.oracles.engine import Engine, Views
 from acidtest.oracles.replay.timeline import Timeline
 from acidtest.oracles.replay.transactions import Standing, Transactions
 from acidtest.oracles.replay.visibility import Visibility
-from acidtest.sql.shape import Shape
+from acidtest.sql.shape import Shape, Verb
+
+HALF_DONE = "a dirty read of what a waiting write has done so far"
+"""Why a read that sees what is not committed cannot be judged."""
 
 Saw = Callable[[Standing, Record, Shape, Views, Visible], None]
 """Is told of every statement that was right, and the views on which it was."""
@@ -34,3 +37,13 @@ class Scene:
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
         return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline))
+
+    def is_half_done(self, record: Record, tables: Sequence[str]) -> bool:
+        """Whether a write of another session on one of the tables has begun and not ended."""
+        for session, step in self.timeline.in_flight.items():
+            other = self.transactions.sessions[session].shape(self.history.records[step])
+            if session == record.session or other is None:
+                continue
+            if other.verb is not Verb.READ and other.target in tables:
+                return True
+        return False

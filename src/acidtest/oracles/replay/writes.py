@@ -2,14 +2,14 @@
 
 from collections.abc import Sequence
 
-from acidtest.claims import Lock, OnConflict
+from acidtest.claims import Lock, OnConflict, Sees
 from acidtest.model import Affected, Failed, Record, Row, ViolationKind
 from acidtest.mvcc import Seen
 from acidtest.oracles.engine import UndecidedError, Views
 from acidtest.oracles.replay.clustered import clustered_index
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.numbers import Numbers
-from acidtest.oracles.replay.scene import Saw, Scene
+from acidtest.oracles.replay.scene import HALF_DONE, Saw, Scene
 from acidtest.oracles.replay.transactions import Standing
 from acidtest.oracles.replay.violations import ViolationError, error_text
 from acidtest.oracles.replay.waits import Waits
@@ -24,6 +24,7 @@ class Writes:
     def __init__(self, scene: Scene, saw: Saw) -> None:
         self.doubted = False
         """A statement that waited may have passed rows by; which, was guessed from what it reported."""
+        self._scene = scene
         self._schema = scene.history.schema
         self._engine = scene.engine
         self._chains = scene.chains
@@ -62,6 +63,9 @@ class Writes:
     def _views(self, standing: Standing, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
         reads = standing.claim.insert_select_reads or standing.claim.write
+        others = [table for table in shape.reads if not shape.plain]
+        if reads is Sees.NEWEST and self._scene.is_half_done(record, others):
+            raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(standing, reads, self._visibility.snapshot(standing, record))
         views = self._visibility.views(shape.reads, visible)
         if record.waited and not shape.plain:

@@ -74,6 +74,8 @@ def boolean(_compiler: Compiler, node: exp.Boolean) -> Code:
 def _remainder(left: int, right: int) -> int:
     if right == 0:
         raise Unknown("a division by zero: NULL or an error, by version and setting")
+    if right == -1 and left in (-(1 << 31), -(1 << 63)):
+        raise Unknown("a remainder whose quotient overflows")
     rest = abs(left) % abs(right)
     return -rest if left < 0 else rest
 
@@ -245,17 +247,35 @@ def nullif(compiler: Compiler, node: exp.Nullif) -> Code:
 def scalar(compiler: Compiler, node: exp.Subquery) -> Code:
     """A subquery as a value; whether several rows are an error is a setting."""
     code = subqueries.scalar(compiler, node)
-    return replace(code, fn=unsure(code.fn), fails=False)
+    return replace(code, fn=unsure(code.fn))
 
 
 def cautious(handler: Handler) -> Handler:
-    """Where not all operands need to be computed, their errors are unsure."""
+    """Where not all operands need to be computed they still may be: an error in any of them is unsure."""
 
     def compiled(compiler: Compiler, node: Any) -> Code:
         code = handler(compiler, node)
-        return replace(code, fn=unsure(code.fn), fails=False) if code.fails else code
+        if not code.fails:
+            return code
+        parts = [compiler.compile(part) for part in _operands(node)]
+        probes = [unsure(part.fn) for part in parts if part.fails]
+        decide = unsure(code.fn)
+
+        def probed(row: JoinedRow) -> Any:
+            for probe in probes:
+                probe(row)
+            return decide(row)
+
+        return replace(code, fn=probed)
 
     return compiled
+
+
+def _operands(node: exp.Expression) -> list[exp.Expression]:
+    """What a condition or choice may compute; a subquery sees to itself."""
+    children = [part for part in node.iter_expressions() if not isinstance(part, exp.Query)]
+    arms = [part for child in children if isinstance(child, exp.If) for part in child.iter_expressions()]
+    return [*(child for child in children if not isinstance(child, exp.If)), *arms]
 
 
 _CONDITIONAL = (exp.And, exp.Or, exp.In, exp.Between, exp.Case, exp.Coalesce, exp.Nullif)

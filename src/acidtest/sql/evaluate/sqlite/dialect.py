@@ -12,8 +12,8 @@ from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.sqlite import operators, values
 from acidtest.sql.evaluate.sqlite.aggregates import aggregate
-from acidtest.sql.evaluate.sqlite.values import DYNAMIC, TRUTH
-from acidtest.sql.evaluate.types import OPAQUE, SqlType
+from acidtest.sql.evaluate.sqlite.values import DYNAMIC, MIXED, TRUTH
+from acidtest.sql.evaluate.types import Family, SqlType
 
 
 class SQLite(Dialect):
@@ -27,6 +27,8 @@ class SQLite(Dialect):
     handlers: ClassVar[Mapping[type[Any], Handler]] = operators.HANDLERS
 
     def column_type(self, column: Column) -> SqlType:
+        if column.collation is not None:
+            raise Unknown(f"the collation {column.collation}")
         return values.affinity_of(column.type)
 
     def truth(self, compiler: Compiler, code: Code) -> Fn:  # noqa: ARG002
@@ -51,9 +53,11 @@ class SQLite(Dialect):
 
     def merged(self, compiler: Compiler, sides: Sequence[Code]) -> tuple[SqlType, list[Code]]:  # noqa: ARG002
         types = {side.type for side in sides}
-        return (types.pop() if len(types) == 1 else OPAQUE), list(sides)
+        return (types.pop() if len(types) == 1 else MIXED), list(sides)
 
     def key(self, type_: SqlType, *, ordering: bool) -> Convert:  # noqa: ARG002
+        if type_.family is Family.OPAQUE:
+            raise Unknown("grouping or ordering by a column that is not modelled")
         return values.sort_key
 
     def output(self, type_: SqlType) -> Convert | None:  # noqa: ARG002

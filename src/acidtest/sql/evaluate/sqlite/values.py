@@ -13,6 +13,9 @@ from acidtest.sql.evaluate.types import DOUBLE, INTEGER, NUMERIC, Family, SqlTyp
 DYNAMIC = SqlType(Family.DYNAMIC)
 """An expression: it has no affinity. `logical`: its values are True and False, which are shown as 1 and 0."""
 
+MIXED = SqlType(Family.DYNAMIC, loose=True)
+"""A column of a set operation: it has the affinity of one of its sides, and it is not said of which."""
+
 TRUTH = SqlType(Family.DYNAMIC, logical=True)
 TEXT = SqlType(Family.TEXT)
 NO_AFFINITY = frozenset({Family.DYNAMIC, Family.NULL})
@@ -119,8 +122,8 @@ def stored(affinity: SqlType) -> Convert:
 def comparable(left: Code, right: Code) -> list[Code]:
     """Operands as keys, after the affinity of one was applied to the other (section 4.2)."""
     families = (left.type.family, right.type.family)
-    if Family.OPAQUE in families:
-        raise Unknown("comparisons of a column whose affinity is not certain")
+    if Family.OPAQUE in families or left.type.loose or right.type.loose:
+        raise Unknown("comparisons of a column whose affinity or collation is not certain")
     codes = [left, right]
     for own, other in ((0, 1), (1, 0)):
         if families[own] in NUMERIC and families[other] not in NUMERIC:
