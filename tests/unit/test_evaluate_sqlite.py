@@ -187,8 +187,6 @@ NUMBERED = Table(
 @pytest.mark.parametrize(
     "sql",
     [
-        "REPLACE INTO n (id, a) VALUES (1, 2)",
-        "INSERT OR IGNORE INTO n (id, a) VALUES (1, 2)",
         "INSERT OR ROLLBACK INTO n (id, a) VALUES (1, 2)",
         "INSERT INTO n (a) VALUES (2)",
         "INSERT INTO n (id, a) VALUES (NULL, 2)",

@@ -289,6 +289,12 @@ def test_an_upsert_that_leaves_a_null_as_it_was_may_count_once() -> None:
     assert one.counts == {0, 1}
 
 
+@pytest.mark.parametrize("key", [1, 9], ids=["a row that was there", "a row of its own"])
+def test_an_upsert_of_postgres_may_not_meet_a_row_twice(key: int) -> None:
+    sql = f"INSERT INTO t VALUES ({key}, 0, 70), ({key}, 1, 71) ON CONFLICT (id) DO UPDATE SET a = 5"
+    assert effect(sql, dbms="postgres").errors == {ErrorKind.BAD_VALUE}
+
+
 def test_replace_of_nothing_is_an_insert() -> None:
     assert count(effect("REPLACE INTO t VALUES (9, 0, 0)")) == 1
 

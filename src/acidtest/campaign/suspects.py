@@ -9,7 +9,7 @@ EXPLAINED_STEP, UNEXPLAINED_STEP = 4, 2
 
 ENOUGH, MUCH = 0.25, 0.4
 """Shares of the time. Above the first, what a finding may explain is left alone; above the second, whatever
-went wrong in the same way at the same kind of statement, so that one flood of violations does not stop all."""
+went wrong in the same way at the same kind of statement: one flood of violations must not stop it all."""
 
 
 class Suspects:

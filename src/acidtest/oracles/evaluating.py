@@ -110,16 +110,10 @@ class EvaluatingEngine(Engine):
         write = self._writes.get(sql)
         if write is None:
             try:
-                write = _decided(lambda: self._compiled(shape))
+                write = _decided(lambda: compile_write(shape, self._schema, self._dialect))
             except EvaluationError as error:
                 raise UndecidedError(f"a statement that is refused unseen ({error.kind.value})") from error
             self._writes[sql] = write
-        return write
-
-    def _compiled(self, shape: Shape) -> Write:
-        write = compile_write(shape, self._schema, self._dialect)
-        if shape.verb is Verb.INSERT:
-            self._dialect.check_insert(shape.tree, write.table, replaces=shape.replaces)
         return write
 
 

@@ -60,7 +60,7 @@ ORACLES: Mapping[str, Entry] = {
 
 
 def default_oracles(dbms: str) -> tuple[str, ...]:
-    """What judges fastest and alone: our own evaluator where it knows the SQL, else the DBMS itself."""
+    """What judges fastest, and alone: our own evaluator where it knows the SQL, else the DBMS itself."""
     return ("solver",) if evaluating.knows(dbms) else ("views", "serial")
 
 

@@ -100,8 +100,8 @@ class Writes:
         """Put what the statement changed onto the chains."""
         assert shape.target is not None
         assert standing.transaction is not None
-        # Optimistic transactions do not write what they leave as it is, so it cannot hide another's version.
-        optimistic = standing.claim.on_conflict is OnConflict.AT_COMMIT
+        # Where nobody waits, what a transaction leaves as it is is not written, and hides no other's version.
+        optimistic = standing.claim.on_conflict in (OnConflict.AT_COMMIT, OnConflict.REFUSE)
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from sqlglot import exp
 
-from acidtest.model import Column, ErrorKind, Table
+from acidtest.model import Column, ErrorKind
 from acidtest.sql.evaluate.code import Code, Convert, Fn, strict
 from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.types import INTEGER, SqlType
@@ -170,9 +170,6 @@ class Dialect(ABC):
     def table_key(self, name: str) -> str:
         """The name of a stored table as it is looked up."""
         return name
-
-    def check_insert(self, tree: exp.Expression, table: Table, *, replaces: bool) -> None:  # noqa: B027
-        """Raise `Unknown` for an INSERT whose effect on the table is not modelled for this DBMS."""
 
     def ungrouped(self, name: str) -> None:
         """A column is read that is neither grouped nor aggregated: allow it (each group must then agree),

@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from acidtest.model import Column, ErrorKind, Table
+from acidtest.model import Column, ErrorKind
 from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow, unsure_strict
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler
@@ -69,14 +69,6 @@ class DuckDB(Dialect):
 
     def ungrouped(self, name: str) -> None:
         raise Unknown(f"column {name}, which is not grouped")
-
-    def check_insert(self, tree: exp.Expression, table: Table, *, replaces: bool) -> None:  # noqa: ARG002
-        if replaces or tree.args.get("alternative"):
-            raise Unknown("REPLACE and INSERT OR in DuckDB")
-        # Of several rows with the same key one is kept, not always the first (measured on 2.0).
-        one = isinstance(tree.expression, exp.Values) and len(tree.expression.expressions) == 1
-        if tree.args.get("conflict") is not None and not one:
-            raise Unknown("an upsert of several rows in DuckDB")
 
     def fold_table(self, identifier: exp.Identifier) -> str:
         return str(identifier.this).lower()

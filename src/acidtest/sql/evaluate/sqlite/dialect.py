@@ -5,7 +5,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from acidtest.model import Column, ErrorKind, Table
+from acidtest.model import Column, ErrorKind
 from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
 from acidtest.sql.evaluate.compiler import Compiler
 from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler
@@ -74,18 +74,6 @@ class SQLite(Dialect):
         if column.nullable:
             return fn
         return _row_number(fn) if column.type.upper() == "INTEGER" else _required(column, fn)
-
-    def check_insert(self, tree: exp.Expression, table: Table, *, replaces: bool) -> None:
-        # A row that is replaced is not counted, and one that breaks NOT NULL may get the default instead:
-        # https://www.sqlite.org/lang_conflict.html
-        if replaces or tree.args.get("alternative"):
-            raise Unknown("REPLACE and INSERT OR in SQLite")
-        named = tree.this.expressions if isinstance(tree.this, exp.Schema) else None
-        numbered = {index.columns[0] for index in table.indexes if index.primary and index.name == "rowid"}
-        if named is not None and not {self.column_key(one) for one in numbered} <= set(
-            map(self.fold_name, named)
-        ):
-            raise Unknown("the next automatic number")
 
     def fold_table(self, identifier: exp.Identifier) -> str:
         return str(identifier.this).lower()
