@@ -110,12 +110,13 @@ def _shape(history: History, record: Record) -> Shape | None:
 
 
 def _statement_class(history: History, record: Record) -> str:
-    """UPDATE and DELETE find their rows in the same way, and so do both kinds of locking reads."""
+    """UPDATE and DELETE find their rows in the same way, and so do all locking reads. A read that waited is
+    one, whatever it says."""
     shape = _shape(history, record)
     if shape is None:
         return kind_of(record.sql).value
     if shape.verb is Verb.READ:
-        return "plain read" if shape.locking is Locking.NONE else "locking read"
+        return "plain read" if shape.locking is Locking.NONE and not record.waited else "locking read"
     return "insert" if shape.verb is Verb.INSERT else "update or delete"
 
 

@@ -35,7 +35,7 @@ def test_what_was_stored_is_there_again(tmp_path: Path) -> None:
         assert store.chunks() == [Chunk(CHUNK.cell, 2, 200, position=80)]
         assert store.statistics() == Statistics(cases=80, undecided=Counter(why=3), seconds={"judge": 1.0})
         assert store.versions() == {"mariadb@10.11": "10.11.19"}
-        assert store.findings() == [(1, tmp_path / "out" / "findings" / "001-abc")]
+        assert store.findings() == [(1, "mariadb@10.11", tmp_path / "out" / "findings" / "001-abc")]
         assert store.violations() == [Violation("case-1", "mariadb@10.11", "s", "finding")]
         assert store.next_number() == 2
 
@@ -93,10 +93,10 @@ def test_a_full_disk_is_told_in_one_sentence_and_loses_nothing(tmp_path: Path) -
 
 def test_a_folder_that_was_not_listed_before_the_kill_is_swept(tmp_path: Path) -> None:
     with Store.create(tmp_path / "out", SETTINGS) as store:
-        for name in ("001-abc", "002-def"):
+        for name in ("001-abc", "002-def", "007-mine"):
             (tmp_path / "out" / "findings" / name).mkdir()
             (tmp_path / "out" / "findings" / name / "finding.json").write_text("{}")
         (tmp_path / "out" / "findings" / "notes").mkdir()
         store.found(1, "mariadb@10.11", "abc", 2.0, "001-abc")
         store.sweep()
-    assert {one.name for one in (tmp_path / "out" / "findings").iterdir()} == {"001-abc", "notes"}
+    assert {one.name for one in (tmp_path / "out" / "findings").iterdir()} == {"001-abc", "007-mine", "notes"}

@@ -32,11 +32,15 @@ from acidtest.campaign.view import FoundLine, View, WorkerLine
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.findings.finding import Finding
 from acidtest.findings.folder import read_finding, write_finding
-from acidtest.signatures import Signature
+from acidtest.model import ViolationKind
+from acidtest.signatures import SERVER, Signature
 from acidtest.targets.resolve import dbms_of
 
 TICK_S = 0.25
 """How long to wait for news before the status is shown again."""
+
+GRACE_S = 60.0
+"""How long investigations may go on when the time is up."""
 
 DEATHS_MAX = 3
 """So many workers may die over one chunk, and a target may fail so often in a row, before it is given up."""
@@ -78,12 +82,13 @@ class Campaign:
         self._oracles = tuple(dict.fromkeys(oracles))
         self._versions = store.versions()
         self._deaths: Counter[Chunk] = Counter()
-        self._failures: Counter[str] = Counter()
+        self._failures: Counter[tuple[int, str]] = Counter()
         self._notes: list[str] = []
         self._replaced = self._crashes = self._session_cases = self._interrupts = 0
         self._before_s = store.elapsed_s()
         self._started = time.monotonic()
         self._stopped = ""
+        self._urgent = False
         self._target_failed = ""
         self._remember()
 
@@ -104,6 +109,7 @@ class Campaign:
         return Ended(self.view(), self._stopped or CASES, self._target_failed)
 
     def _tick(self) -> None:
+        self._check_limits()
         alive = [member for member in self._crew if not member.stopped]
         wait([one.connection for one in alive] + [one.process.sentinel for one in alive], TICK_S)
         for member in alive:
@@ -112,7 +118,6 @@ class Campaign:
                 self._handle(member, message)
             if dead and not member.stopped:
                 self._replace(member)
-        self._check_limits()
         self._status.update(self.view())
 
     # -- limits
@@ -127,12 +132,12 @@ class Campaign:
         if self._interrupts:
             self._stop(INTERRUPTED, at_once=True)
         elif limit is not None and self.elapsed_s >= limit:
-            self._stop(TIME, at_once=False)
+            self._stop(TIME, at_once=self.elapsed_s >= limit + GRACE_S)
 
     def _stop(self, why: str, *, at_once: bool) -> None:
-        if self._stopped and not (at_once and self._stopped == TIME):
+        if self._urgent or (self._stopped and not at_once):
             return
-        self._stopped = why
+        self._stopped, self._urgent = self._stopped or why, at_once
         for member in self._crew:
             member.told_to_stop = True
             member.send(Stop(at_once=at_once))
@@ -175,8 +180,8 @@ class Campaign:
 
     def _replace(self, member: Member) -> None:
         """A worker died. Another one goes on where it stood; a chunk that kills them all is given up."""
-        if self._interrupts > 1:
-            member.stopped = True  # a second Ctrl-C ended it
+        if self._interrupts:
+            member.stopped = True  # Ctrl-C reached it, or ended it
             return
         self._crew.remove(member)
         member.dismiss()
@@ -191,7 +196,8 @@ class Campaign:
             if self._deaths[whole] < DEATHS_MAX:
                 self._queue.give_back(chunk)
             else:
-                self._note(f"chunk {chunk.number} of {chunk.cell.target} {chunk.cell.level} is given up")
+                self._target_failed = f"{DEATHS_MAX} workers died{where}; it was given up"
+                self._note(self._target_failed)
         if not self._stopped:
             self._hire(member.number, member.targets)
         if not self._crew:
@@ -226,7 +232,7 @@ class Campaign:
         self._store.advanced(message.chunk, message.position, message.statistics, self.elapsed_s)
         self._statistics.add(message.statistics)
         self._session_cases += message.statistics.cases
-        self._failures[message.chunk.cell.target] = 0
+        self._failures[member.number, message.chunk.cell.target] = 0
         member.cases += message.statistics.cases
         member.chunk = replace(message.chunk, position=message.position)
         member.doing = f"{message.chunk.cell.target} {message.chunk.cell.level}"
@@ -237,8 +243,8 @@ class Campaign:
             self._queue.give_back(message.chunk)
         if message.exit_code != TargetFailedError.exit_code:
             raise UsageError(message.why)
-        self._failures[message.target] += 1
-        if self._failures[message.target] >= DEATHS_MAX:
+        self._failures[member.number, message.target] += 1
+        if self._failures[member.number, message.target] >= DEATHS_MAX:
             self._target_failed = message.why
             self._note(f"{message.target} is given up: {message.why}")
             for one in self._crew:
@@ -256,13 +262,14 @@ class Campaign:
     def _remember(self) -> None:
         """What earlier sessions of the campaign found."""
         self._store.sweep()
-        for number, folder in self._store.findings():
+        for number, target, folder in self._store.findings():
             finding = read_finding(folder)
-            self._suspects.found(finding.target, Signature.from_json(finding.parts))
+            self._suspects.found(target, Signature.from_json(finding.parts))
             self._list(number, finding, str(folder))
         for violation in self._store.violations():
             self._violations.add(violation.case)
             self._became[violation.became] += 1
+            self._crashes += violation.signature.startswith(ViolationKind.CRASH)
 
     @property
     def _spent(self) -> float:
@@ -277,20 +284,20 @@ class Campaign:
             return Decision.LEAVE
         if self._suspects.is_worth_it(suspect.target, suspect.signature, self._spent):
             return Decision.INVESTIGATE
-        found = any(line.digest == suspect.signature.digest for line in self._found)
+        found = self._suspects.is_found(suspect.target, suspect.signature)
         self._violated(suspect, DUPLICATE if found else UNREDUCED)
         return Decision.PASS_BY
 
     def _investigated(self, message: Found) -> None:
         finding = replace(message.finding, seconds=round(self.elapsed_s, 1))
-        twin = any((one.target, one.digest) == (finding.target, finding.digest) for one in self._found)
+        target, signature = message.suspect.target, Signature.from_json(finding.parts)
+        twin = self._suspects.is_found(target, signature)
         if not twin:
             number = self._store.next_number()
             folder = write_finding(self._store.folder / FINDINGS, number, finding)
-            self._store.found(number, finding.target, finding.digest, finding.seconds, folder.name)
-            self._suspects.found(finding.target, Signature.from_json(finding.parts))
+            self._store.found(number, target, finding.digest, finding.seconds, folder.name)
+            self._suspects.found(target, signature)
             self._list(number, finding, str(folder))
-        self._crashes += bool(finding.log)
         self._violated(message.suspect, DUPLICATE if twin else FINDING)
 
     def _violated(self, suspect: Suspected, became: str) -> None:
@@ -299,6 +306,7 @@ class Campaign:
             return
         self._violations.add(suspect.case)
         self._became[became] += 1
+        self._crashes += suspect.signature.statement == SERVER
         violation = Violation(suspect.case, suspect.target, suspect.signature.text, became)
         self._store.violated(violation, self.elapsed_s)
 

@@ -1,6 +1,7 @@
 """The worker processes of a campaign, as the coordinator sees them."""
 
 import os
+import signal
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -45,8 +46,8 @@ class Member:
         try:
             while self.connection.poll():
                 told.append(self.connection.recv())
-        except (EOFError, ConnectionResetError):
-            pass
+        except (EOFError, OSError):
+            pass  # it died, perhaps in the middle of a message
         return told
 
     @property
@@ -74,7 +75,12 @@ def hire(
     process = _PROCESSES.Process(
         target=work, args=(theirs, settings, specs, core), name=f"acidtest-worker-{number}"
     )
-    process.start()
+    # A Ctrl-C that comes while the worker is still importing must not end it: what is ignored stays ignored.
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        process.start()
+    finally:
+        signal.signal(signal.SIGINT, before)
     theirs.close()
     return Member(number, list(targets), process, ours)
 
@@ -86,7 +92,8 @@ def core_for(number: int, workers: int) -> int | None:
     cases as when the kernel spreads them, because waking another core costs more than the work.
     """
     cores = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-    return cores[number - 1] if workers <= len(cores) else None
+    # Campaigns beside each other should not all begin with the same core.
+    return cores[(number - 1 + os.getpid()) % len(cores)] if workers <= len(cores) else None
 
 
 def share_out(targets: Sequence[str], workers: int) -> list[list[str]]:

@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, replace
 from random import Random
 from typing import Any, Self
 
+from acidtest.campaign.statistics import CRASH
 from acidtest.errors import UsageError
 from acidtest.generate import Profile, profile_of
 from acidtest.model import Level
@@ -16,7 +17,6 @@ from acidtest.oracles.registry import check_names, default_oracles
 from acidtest.targets.resolve import levels_of
 
 CHUNK_CASES = 200
-CRASH = "crash"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,8 @@ class Settings:
 
     def oracles_for(self, dbms: str) -> tuple[str, ...]:
         """The oracles that judge on such a target. A server that dies is always a finding."""
-        return tuple(dict.fromkeys((*(self.oracles or default_oracles(dbms)), CRASH)))
+        chosen = check_names(self.oracles) if self.oracles else default_oracles(dbms)
+        return tuple(dict.fromkeys((*chosen, CRASH)))
 
     def generator_profile(self) -> Profile:
         """The profile as asked for."""

@@ -12,6 +12,8 @@ REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSU
 """Errors that say that a statement was no valid SQL for the DBMS."""
 
 SET_UP_REFUSED = "the DBMS refused the set-up"
+NO_SAY = "none of the oracles has a say at this level"
+CRASH = "crash"
 
 
 @dataclass(slots=True)
@@ -56,12 +58,12 @@ class Statistics:
         self.rejected += sum(kind in REJECTED for kind in errors)
         self.oracles.update(f"{verdict.oracle} {verdict.judgement.value}" for verdict in verdicts)
         # Whether the server died is known of every case, and says nothing about isolation.
-        about_isolation = [verdict for verdict in verdicts if verdict.oracle != "crash"] or verdicts
+        about_isolation = [verdict for verdict in verdicts if verdict.oracle != CRASH]
         self.violations += any(verdict.judgement is Judgement.VIOLATION for verdict in verdicts)
         if any(verdict.judgement is not Judgement.UNKNOWN for verdict in about_isolation):
             self.judged += 1
-        elif about_isolation:
-            self.undecided[about_isolation[0].explanation] += 1
+        else:
+            self.undecided[about_isolation[0].explanation if about_isolation else NO_SAY] += 1
 
     def add(self, other: "Statistics") -> None:
         """Add what another one counted."""

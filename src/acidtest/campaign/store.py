@@ -85,8 +85,12 @@ class Store:
         try:
             if store._about("format") != FORMAT:
                 raise UsageError(f"{folder / FILE} was not written by this version of acidtest")
-            store.settings()
-            store.statistics()
+            store.settings(), store.statistics(), store.versions(), store.elapsed_s()
+            store.violations(), store.findings()
+            if any(not 0 <= chunk.position <= chunk.size for chunk in store.chunks()):
+                raise ValueError("a chunk with a position outside of it")
+            if not (folder / FINDINGS).is_dir():
+                raise ValueError(f"there is no folder {FINDINGS}")
         except (sqlite3.Error, ValueError, TypeError, KeyError) as error:
             store.close()
             raise UsageError(f"{folder / FILE} is damaged or no campaign of acidtest: {error}") from error
@@ -160,16 +164,16 @@ class Store:
         )
         return [Violation(*row) for row in rows]
 
-    def findings(self) -> list[tuple[int, Path]]:
-        """Numbers and folders of the findings."""
-        rows = self._database.execute("SELECT number, folder FROM findings ORDER BY number")
-        return [(number, self.folder / FINDINGS / folder) for number, folder in rows]
+    def findings(self) -> list[tuple[int, str, Path]]:
+        """Numbers, targets and folders of the findings."""
+        rows = self._database.execute("SELECT number, target, folder FROM findings ORDER BY number")
+        return [(number, target, self.folder / FINDINGS / folder) for number, target, folder in rows]
 
     def sweep(self) -> None:
-        """Remove folders of findings that a kill kept from being listed; their cases come up again."""
-        listed = {folder for _number, folder in self.findings()}
-        for folder in (self.folder / FINDINGS).iterdir():
-            if folder not in listed and (folder / DATA).is_file():
+        """Remove the folder of a finding that a kill kept from being listed; its case comes up again."""
+        unlisted = f"{self.next_number():03d}-*"
+        for folder in (self.folder / FINDINGS).glob(unlisted):
+            if (folder / DATA).is_file():
                 shutil.rmtree(folder)
 
     def _about(self, name: str) -> str:
@@ -187,6 +191,8 @@ class Store:
             yield self._database
             self._database.execute("COMMIT")
         except sqlite3.Error as error:
+            if self._database.in_transaction:
+                self._database.execute("ROLLBACK")
             raise UsageError(
                 f"cannot write to {self.folder / FILE}: {error}; what was stored before is safe, "
                 f"go on with --resume {self.folder}"

@@ -23,6 +23,10 @@ class Suspects:
         """There is a finding with this signature."""
         self._found.setdefault(target, set()).add(signature)
 
+    def is_found(self, target: str, signature: Signature) -> bool:
+        """Whether there is a finding with this signature."""
+        return signature in self._found.get(target, set())
+
     def is_worth_it(self, target: str, signature: Signature, spent: float = 0.0) -> bool:
         """Whether to investigate one more violation that has this signature before reduction; `spent` is the
         share of the time that investigations have taken so far.
@@ -31,9 +35,9 @@ class Suspects:
         the 1st, 4th, 16th .. time: behind it may be another bug, which only a reduction can tell apart. One
         that nothing explains is looked at the 1st, 2nd, 4th, 8th .. time. The more is spent, the choosier.
         """
-        found = self._found.get(target, set())
-        if signature in found:
+        if self.is_found(target, signature):
             return False
+        found = self._found.get(target, set())
         if spent > MUCH and any(signature.looks_like(one) for one in found):
             return False
         explained = _is_explained(signature, found)

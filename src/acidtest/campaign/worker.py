@@ -150,6 +150,8 @@ class Worker:
                 return message.decision
             assert isinstance(message, Stop), message
             self._stop = message
+            if message.at_once:
+                return Decision.LEAVE
 
     def _tell(self, message: FromWorker) -> None:
         self._connection.send(message)

@@ -31,6 +31,8 @@ def cli() -> None:
 
     \b
     Start here:
+      acidtest demo                                  fuzz a real MariaDB for a minute
+      acidtest fuzz mariadb@10.11 --for 10m          find bugs; acidtest findings shows them
       acidtest levels postgres                       anomalies x isolation levels, embedded PostgreSQL
       acidtest server install mariadb@10.11          a real server, no container, no root
       acidtest run MDEV-26642 -t mariadb@10.11 -l all

@@ -24,8 +24,8 @@ from acidtest.findings.elsewhere import look_elsewhere, other_specs
 from acidtest.findings.folder import read_findings
 from acidtest.generate import PROFILES
 from acidtest.model import Level
-from acidtest.oracles.registry import ORACLES
-from acidtest.targets.resolve import expand_spec, without_password
+from acidtest.oracles.registry import ORACLES, check_names
+from acidtest.targets.resolve import expand_spec, is_own_file, require_target, without_password
 
 DEFAULT_PROFILE = "mixed"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -92,13 +92,13 @@ def _parse_duration(_context: click.Context, _param: click.Parameter, text: str 
     "--workers",
     type=click.IntRange(1, 256),
     metavar="N",
-    help="Processes, each with its own server.  [default: one for each core]",
+    help="Processes, each with its own server or database.  [default: one for each core]",
 )
 @click.option(
     "--out",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Where to keep the campaign; must not exist.  [default: acidtest-fuzz-SEED]",
+    help="Where to keep the campaign; must be new or empty.  [default: acidtest-fuzz-SEED]",
 )
 @click.option(
     "--resume", type=click.Path(path_type=Path), metavar="DIR", help="Go on with the campaign in DIR."
@@ -167,7 +167,7 @@ def fuzz(
         )
     with store:
         with make_status(sys.stderr, plain or None) as status:
-            ended = Campaign(store, specs, workers or os.cpu_count() or 1, status).run()
+            ended = Campaign(store, specs, workers or _workers(specs), status).run()
         if elsewhere and ended.stopped != INTERRUPTED:
             _try_elsewhere(store.folder / FINDINGS)
     return _finish(ended, store.folder, ignore_known, as_json)
@@ -188,11 +188,12 @@ def _begun(
     if not targets:
         raise UsageError("name a target to fuzz, e.g. acidtest fuzz postgres, or --resume DIR")
     specs = {without_password(spec): spec for given in targets for spec in expand_spec(given)}
-    chosen = (
-        ()
-        if "all" in (name.lower() for name in levels)
-        else tuple(Level.parse(name).short for name in levels)
-    )
+    if oracles and not check_names(oracles):
+        raise UsageError("a campaign without an oracle finds nothing; leave out --oracle none")
+    for spec in specs.values():
+        require_target(spec)
+    parsed = [Level.parse(name) for name in levels if name.lower() != "all"]
+    chosen = tuple(level.short for level in parsed) if len(parsed) == len(levels) else ()
     settings = Settings(
         targets=tuple(specs),
         levels=chosen,
@@ -240,6 +241,13 @@ def _resumed(
     return store, specs
 
 
+def _workers(specs: Mapping[str, str]) -> int:
+    """One for each core; but a file that the user named can be had by one process only."""
+    if any(map(is_own_file, specs.values())):
+        return 1
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def _try_elsewhere(folder: Path) -> None:
     """Add to the findings on which other installed targets they show."""
     stored = read_findings(folder)
@@ -249,6 +257,8 @@ def _try_elsewhere(folder: Path) -> None:
         with working() as progress:
             progress("trying the findings on the other installed targets; Ctrl-C leaves that out")
             look_elsewhere(stored, other_specs(), tuple(ORACLES), progress)
+    except UsageError as error:
+        click.echo(f"acidtest: {error}", err=True)  # the findings themselves are stored
     except KeyboardInterrupt:
         click.echo("the other targets are left out; acidtest findings DIR --elsewhere tries them", err=True)
 

@@ -152,6 +152,9 @@ def _show(text: str, reduction: Reduction, out: Path | None) -> None:
     )
     newline = "\n" if sys.stderr.isatty() else ""
     click.echo(newline + summary, err=True)
-    if out is not None:
-        out.write_text(text, encoding="utf-8")
     click.echo(paint(text))
+    if out is not None:
+        try:
+            out.write_text(text, encoding="utf-8")
+        except OSError as error:
+            raise UsageError(f"cannot write {out}: {error.strerror}") from error

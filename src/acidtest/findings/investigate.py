@@ -5,6 +5,7 @@ from random import Random
 
 from acidtest import __version__
 from acidtest.casefile import print_case
+from acidtest.errors import AcidtestError, UsageError
 from acidtest.execute import Executor
 from acidtest.findings.finding import Finding, Sighting
 from acidtest.findings.known import KnownBugs
@@ -13,11 +14,12 @@ from acidtest.findings.same_bug import SameBug
 from acidtest.model import Case, History, Judgement, Verdict
 from acidtest.oracles.phenomena import phenomena
 from acidtest.oracles.registry import Oracle
-from acidtest.reduce import Reduction, reduce_case
+from acidtest.reduce import Limits, Reduction, reduce_case
 from acidtest.report import print_history, print_verdicts, verdict_to_json
 from acidtest.signatures import Signature, first_violation, signature_of
 
 RERUNS = 10
+REDUCTION_S_MAX = 120.0
 
 Progress = Callable[[str], None]
 
@@ -45,14 +47,21 @@ class Investigator:
         progress("running it again")
         once = SameBug(self._executor, judge, signature)
         shown = _times(once, original)
-        reduction = None
+        reduction, failure = None, "not reduced: it did not show again"
         if shown:
             gate = SameBug(self._executor, judge, signature, rate=shown / RERUNS)
-            reduction = self._reduce(original, gate, seed, progress)
-            history, verdict = gate.look(reduction.case) or (history, verdict)
+            try:
+                reduction = self._reduce(original, gate, seed, progress)
+            except AcidtestError:
+                raise
+            except Exception as error:  # a defect of the reducer must not cost the finding
+                failure = f"the reduction failed: {type(error).__name__}: {error}"
+                progress(failure)
+            history, verdict = gate.last_seen or (history, verdict)
             shown = _times(once, history.case)
         progress("trying every level")
-        return self._finding(history, verdict, original, shown, reduction, seed)
+        told = _told(reduction) if reduction is not None else failure
+        return self._finding(history, verdict, original, shown, told, seed)
 
     def _reduce(self, case: Case, gate: SameBug, seed: int | None, progress: Progress) -> Reduction:
         return reduce_case(
@@ -61,6 +70,7 @@ class Investigator:
             gate.interesting,
             reordering=gate.reordering,
             rng=Random(f"{seed}-{case.id}"),
+            limits=Limits(seconds_max=REDUCTION_S_MAX),
             progress=lambda step: progress(f"reducing, {step.statements} statements"),
         )
 
@@ -72,7 +82,7 @@ class Investigator:
         verdict: Verdict,
         original: Case,
         shown: int,
-        reduction: Reduction | None,
+        reduction: str,
         seed: int | None,
     ) -> Finding:
         signature = signature_of(history, verdict)
@@ -97,7 +107,7 @@ class Investigator:
             explanation=tuple(explanation(history, verdict)),
             shown=shown,
             runs=RERUNS,
-            reduction=_told(reduction),
+            reduction=reduction,
             known=self._known.named(signature),
             behaviour=verdict.known.name if verdict.known is not None else "",
             behaviour_link=verdict.known.link if verdict.known is not None else "",
@@ -112,7 +122,11 @@ class Investigator:
         """What becomes of the case at each level of the target."""
         target = self._executor.target
         for level in target.levels:
-            history = self._executor.run(case.at_level(level), fresh=True)
+            try:
+                history = self._executor.run(case.at_level(level), fresh=True)
+            except UsageError as refused:
+                yield Sighting(target.label, target.version, level.short, "not run", str(refused))
+                continue
             verdicts = [one for judge in self._judges if (one := judge.judge(history)) is not None]
             found, detail = seen_as(history, verdicts, signature.digest)
             yield Sighting(target.label, target.version, level.short, found, detail)
@@ -136,9 +150,7 @@ def seen_as(history: History, verdicts: Iterable[Verdict], digest: str) -> tuple
     return "does not show", ""
 
 
-def _told(reduction: Reduction | None) -> str:
-    if reduction is None:
-        return "not reduced: it did not show again"
+def _told(reduction: Reduction) -> str:
     return (
         f"{len(reduction.original.steps)} to {len(reduction.case.steps)} statements "
         f"in {reduction.runs} runs ({reduction.stopped})"

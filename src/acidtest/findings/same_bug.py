@@ -23,19 +23,24 @@ class SameBug:
         self._judge = judge
         self._signature = signature
         self._last_kept = signature
+        self.last_seen: Seen | None = None
+        """The run of the last candidate that was kept."""
         self._tries = _tries(rate)
 
     def interesting(self, candidate: Case) -> bool:
         """Whether the bug is still there, with no new causes."""
         seen = self.look(candidate)
         if seen is not None:
-            self._last_kept = signature_of(*seen)
+            self._last_kept, self.last_seen = signature_of(*seen), seen
         return seen is not None
 
     def reordering(self, candidate: Case) -> bool:
         """The stricter question for statements that changed places, which can make another bug of it."""
         seen = self.look(candidate)
-        return seen is not None and signature_of(*seen) == self._last_kept
+        if seen is None or signature_of(*seen) != self._last_kept:
+            return False
+        self.last_seen = seen
+        return True
 
     def look(self, case: Case) -> Seen | None:
         """A run of the case in which the bug shows."""

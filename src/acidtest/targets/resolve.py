@@ -108,6 +108,19 @@ def without_password(spec: str) -> str:
     return urlunsplit(address._replace(netloc=f"{user.partition(':')[0]}@{place}"))
 
 
+def require_target(spec: str) -> None:
+    """Refuse a server that is not installed, before anything else is made for it."""
+    name, address = check_spec(spec)
+    if address is None and DBMSS[name].port is not None:
+        servers.require(spec.partition("?")[0])
+
+
+def is_own_file(spec: str) -> bool:
+    """Whether it names a file, which one process at a time can have."""
+    name, address = check_spec(spec)
+    return address is not None and DBMSS[name].port is None
+
+
 def dbms_of(spec: str) -> str:
     """The name of the DBMS that a specification means."""
     return check_spec(spec)[0]

@@ -214,6 +214,13 @@ class SQLiteTarget(InProcessTarget):
         if drops:
             self._without_foreign_keys(drops)
 
+    def rebuild(self, statements: Sequence[str]) -> None:
+        super().rebuild(statements)
+        for session in self._sessions:
+            # A connection that has not noticed new tables refuses some statements instead of looking again.
+            if session.alive:
+                session.execute("SELECT 1 FROM sqlite_master LIMIT 1")
+
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         self._without_foreign_keys([f"DELETE FROM {quote(table)}" for table in tables])
         for statement in statements:
