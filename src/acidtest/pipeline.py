@@ -13,7 +13,7 @@ from acidtest.findings.finding import Finding
 from acidtest.findings.investigate import Investigator
 from acidtest.generate import Generator, Profile, flavour_of
 from acidtest.model import Case, History, Level, Verdict
-from acidtest.oracles.registry import ORACLES, make_oracles
+from acidtest.oracles.registry import ORACLES, judge_all, make_oracles
 from acidtest.signatures import first_violation
 from acidtest.targets import Target
 
@@ -58,7 +58,7 @@ class Pipeline:
             watch.lap("generate")
             history, refusal = self._execute(case)
             watch.lap("execute")
-            verdicts = () if history is None else self._judge(history)
+            verdicts = () if history is None else judge_all(self._judges, history)
             watch.lap("judge")
             yield Examined(case, history, verdicts, conflicting, watch.laps, refusal)
             watch = _StopWatch()
@@ -76,9 +76,6 @@ class Pipeline:
             return self._executor.run(case), ""
         except UsageError as refused:
             return None, str(refused)
-
-    def _judge(self, history: History) -> tuple[Verdict, ...]:
-        return tuple(verdict for judge in self._judges if (verdict := judge.judge(history)) is not None)
 
     def investigate(self, suspect: Examined, seed: int, progress: Callable[[str], None]) -> Finding:
         """Re-run, reduce and tell what an examined case with a violation comes to."""

@@ -4,9 +4,11 @@ import json
 import os
 import re
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -154,3 +156,36 @@ def test_a_server_that_is_not_there_is_told_with_exit_code_3(tmp_path: Path, cam
     assert "127.0.0.1:1" in err
     assert "secret" not in out + err
     assert b"secret" not in (tmp_path / "o" / FILE).read_bytes()
+
+
+def test_a_campaign_without_an_oracle_is_refused(tmp_path: Path, campaigns: Campaigns) -> None:
+    process = campaigns.start("sqlite", "--oracle", "none", "--cases", "5", "--out", "o")
+    _, err = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert "without an oracle" in err
+    assert not (tmp_path / "o").exists()
+
+
+def test_cases_in_which_no_oracle_has_a_say_are_not_judged(campaigns: Campaigns) -> None:
+    arguments = ("-l", "RC", "--oracle", "serial", "--profile", "simple", "--cases", "20", "--out", "o")
+    _, summary = campaigns.run("simulated", *arguments)
+    assert summary["judged"] == 0
+    assert sum(summary["undecided"].values()) == 20
+
+
+@pytest.mark.parametrize("damage", ["no findings folder", "position", "table"])
+def test_a_damaged_directory_is_refused_with_one_sentence(
+    damage: str, tmp_path: Path, campaigns: Campaigns
+) -> None:
+    campaigns.run("simulated", "--profile", "simple", "--cases", "5", "--workers", "1", "--out", "o")
+    if damage == "no findings folder":
+        (tmp_path / "o" / "findings").rmdir()
+    else:
+        change = "UPDATE chunks SET position = 999" if damage == "position" else "DROP TABLE versions"
+        with closing(sqlite3.connect(tmp_path / "o" / FILE)) as database, database:
+            database.execute(change)
+    process = campaigns.start("--resume", "o")
+    out, err = process.communicate(timeout=100)
+    assert process.returncode == 2
+    assert "is damaged or no campaign of acidtest" in err
+    assert "Traceback" not in out + err

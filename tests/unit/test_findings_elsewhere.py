@@ -7,7 +7,7 @@ import pytest
 
 from acidtest.casefile import parse_case
 from acidtest.findings import Finding, Sighting, elsewhere
-from acidtest.findings.elsewhere import also_shows, everywhere, other_specs
+from acidtest.findings.elsewhere import everywhere, other_specs
 from acidtest.model import Level
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
@@ -32,6 +32,11 @@ INSERT INTO t VALUES (1, 10);
 )
 
 
+def also_shows(finding: Finding, specs: Sequence[str], oracles: Sequence[str]) -> list[Sighting]:
+    """What becomes of one finding on each of the targets but its own."""
+    return [sighting for _, sighting in everywhere([finding], specs, oracles, lambda _what: None)]
+
+
 def abroad(finding: Finding) -> Finding:
     """As if it came from another DBMS: all simulated engines have the same version."""
     return replace(finding, target="mariadb@0.9", dbms="mariadb", version="0.9")
@@ -48,7 +53,7 @@ def only(sightings: Sequence[Sighting]) -> Sighting:
 
 
 def look(finding: Finding, spec: str, oracles: Sequence[str] = ORACLES) -> Sighting:
-    return only(list(also_shows(finding, [spec], oracles)))
+    return only(also_shows(finding, [spec], oracles))
 
 
 def test_it_shows_where_the_same_fault_is(unseen: Finding) -> None:
@@ -101,7 +106,7 @@ def test_mixed_levels_run_as_they_are_written(unseen: Finding) -> None:
 
 def test_targets_that_cannot_be_opened_do_not_stop_the_others(unseen: Finding) -> None:
     specs = ["mariadb@0.1", "mysql://root:secret@127.0.0.1:1/", "simulated"]
-    seen = list(also_shows(unseen, specs, ORACLES))
+    seen = also_shows(unseen, specs, list(ORACLES))
     assert [(one.target, one.found) for one in seen] == [
         ("mariadb@0.1", "not run"),
         ("mysql://root@127.0.0.1:1/", "not run"),
@@ -113,9 +118,9 @@ def test_targets_that_cannot_be_opened_do_not_stop_the_others(unseen: Finding) -
 
 def test_its_own_target_is_left_out(unseen: Finding) -> None:
     at_home = planted("own-write-unseen")
-    assert list(also_shows(at_home, ["simulated@own-write-unseen"], ORACLES)) == []
+    assert also_shows(at_home, ["simulated@own-write-unseen"], list(ORACLES)) == []
     renamed = replace(at_home, target="simulated@1")
-    assert list(also_shows(renamed, ["simulated@own-write-unseen"], ORACLES)) == []
+    assert also_shows(renamed, ["simulated@own-write-unseen"], list(ORACLES)) == []
     other_mode = replace(at_home, target="simulated?mode=optimistic")
     assert look(other_mode, "simulated@own-write-unseen").found == "shows"
 

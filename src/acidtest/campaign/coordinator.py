@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
+from acidtest.campaign.casebook import DUPLICATE, UNREDUCED, Casebook
 from acidtest.campaign.crew import Member, core_for, hire, share_out
 from acidtest.campaign.messages import (
     Advanced,
@@ -26,14 +27,9 @@ from acidtest.campaign.messages import (
 )
 from acidtest.campaign.plan import Chunk, Queue, Settings, cells_of
 from acidtest.campaign.status import Status
-from acidtest.campaign.store import FINDINGS, Store, Violation
-from acidtest.campaign.suspects import Suspects
-from acidtest.campaign.view import FoundLine, View, WorkerLine
+from acidtest.campaign.store import Store
+from acidtest.campaign.view import View, WorkerLine
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.findings.finding import Finding
-from acidtest.findings.folder import read_finding, write_finding
-from acidtest.model import ViolationKind
-from acidtest.signatures import SERVER, Signature
 from acidtest.targets.resolve import dbms_of
 
 TICK_S = 0.25
@@ -46,7 +42,6 @@ DEATHS_MAX = 3
 """So many workers may die over one chunk, and a target may fail so often in a row, before it is given up."""
 
 CASES, TIME, INTERRUPTED, TARGET_FAILED = "cases", "time", "interrupted", "target failed"
-FINDING, DUPLICATE, UNREDUCED = "finding", "duplicate", "unreduced"
 NOTES_MAX = 5
 
 
@@ -71,10 +66,7 @@ class Campaign:
         self._workers = workers
         self._crew: list[Member] = []
         self._queue = _queue(store, self._settings)
-        self._suspects = Suspects()
-        self._found: list[FoundLine] = []
-        self._became: Counter[str] = Counter()
-        self._violations: set[str] = set()
+        self._casebook = Casebook(store)
         self._statistics = store.statistics()
         settings = self._settings
         self._levels = tuple(dict.fromkeys(cell.level for cell in cells_of(settings)))
@@ -84,13 +76,12 @@ class Campaign:
         self._deaths: Counter[Chunk] = Counter()
         self._failures: Counter[tuple[int, str]] = Counter()
         self._notes: list[str] = []
-        self._replaced = self._crashes = self._session_cases = self._interrupts = 0
+        self._replaced = self._session_cases = self._interrupts = 0
         self._before_s = store.elapsed_s()
         self._started = time.monotonic()
         self._stopped = ""
         self._urgent = False
         self._target_failed = ""
-        self._remember()
 
     def run(self) -> Ended:
         """Until the limit, Ctrl-C or the loss of the last target; what was found is stored all along."""
@@ -217,7 +208,7 @@ class Campaign:
             case Suspected():
                 member.send(Answer(self._decide(message)))
             case Found():
-                self._investigated(message)
+                self._casebook.investigated(message, self.elapsed_s)
             case Finished():
                 self._give_work(member)
             case TargetLost():
@@ -257,20 +248,6 @@ class Campaign:
         self._notes = [*self._notes, text][-NOTES_MAX:]
         self._status.note(text)
 
-    # -- violations
-
-    def _remember(self) -> None:
-        """What earlier sessions of the campaign found."""
-        self._store.sweep()
-        for number, target, folder in self._store.findings():
-            finding = read_finding(folder)
-            self._suspects.found(target, Signature.from_json(finding.parts))
-            self._list(number, finding, str(folder))
-        for violation in self._store.violations():
-            self._violations.add(violation.case)
-            self._became[violation.became] += 1
-            self._crashes += violation.signature.startswith(ViolationKind.CRASH)
-
     @property
     def _spent(self) -> float:
         """The share of the workers' time that investigations have taken."""
@@ -278,59 +255,16 @@ class Campaign:
         return seconds.get("reduce", 0.0) / sum(seconds.values()) if seconds else 0.0
 
     def _decide(self, suspect: Suspected) -> Decision:
-        if suspect.case in self._violations:
-            return Decision.PASS_BY
-        if self._stopped:
-            return Decision.LEAVE
-        if self._suspects.is_worth_it(suspect.target, suspect.signature, self._spent):
-            return Decision.INVESTIGATE
-        found = self._suspects.is_found(suspect.target, suspect.signature)
-        self._violated(suspect, DUPLICATE if found else UNREDUCED)
-        return Decision.PASS_BY
-
-    def _investigated(self, message: Found) -> None:
-        finding = replace(message.finding, seconds=round(self.elapsed_s, 1))
-        target, signature = message.suspect.target, Signature.from_json(finding.parts)
-        twin = self._suspects.is_found(target, signature)
-        if not twin:
-            number = self._store.next_number()
-            folder = write_finding(self._store.folder / FINDINGS, number, finding)
-            self._store.found(number, target, finding.digest, finding.seconds, folder.name)
-            self._suspects.found(target, signature)
-            self._list(number, finding, str(folder))
-        self._violated(message.suspect, DUPLICATE if twin else FINDING)
-
-    def _violated(self, suspect: Suspected, became: str) -> None:
-        """One that was told before a kill is not counted again."""
-        if suspect.case in self._violations:
-            return
-        self._violations.add(suspect.case)
-        self._became[became] += 1
-        self._crashes += suspect.signature.statement == SERVER
-        violation = Violation(suspect.case, suspect.target, suspect.signature.text, became)
-        self._store.violated(violation, self.elapsed_s)
-
-    def _list(self, number: int, finding: Finding, folder: str) -> None:
-        self._found.append(
-            FoundLine(
-                number=number,
-                digest=finding.digest,
-                target=finding.target,
-                level=finding.level,
-                summary=finding.summary,
-                known=", ".join(finding.known) or finding.behaviour,
-                flaky=f"{finding.shown} of {finding.runs}" if finding.is_flaky else "",
-                seconds=finding.seconds,
-                folder=folder,
-            )
-        )
+        stopping = bool(self._stopped)
+        return self._casebook.decide(suspect, stopping=stopping, spent=self._spent, seconds=self.elapsed_s)
 
     # -- the status
 
     def view(self) -> View:
         """How things stand."""
         settings = self._settings
-        known = sum(bool(line.known) for line in self._found)
+        found = self._casebook.lines
+        known = sum(bool(line.known) for line in found)
         return View(
             targets=tuple(f"{one} {self._versions.get(one, '')}".strip() for one in settings.targets),
             levels=self._levels,
@@ -344,14 +278,14 @@ class Campaign:
             limit_cases=settings.cases,
             limit_s=settings.seconds,
             statistics=self._statistics,
-            found=tuple(self._found),
-            new=len(self._found) - known,
+            found=tuple(found),
+            new=len(found) - known,
             known=known,
-            duplicates=self._became[DUPLICATE],
-            unreduced=self._became[UNREDUCED],
+            duplicates=self._casebook.became[DUPLICATE],
+            unreduced=self._casebook.became[UNREDUCED],
             workers=tuple(WorkerLine(one.number, one.doing, one.cases) for one in self._crew),
             replaced=self._replaced,
-            crashes=self._crashes,
+            crashes=self._casebook.crashes,
             notes=tuple(self._notes),
         )
 

@@ -63,6 +63,12 @@ NO_ERROR_OVER_INDEX = Quirk(
     "notice that they are newer than the snapshot (ACIDTEST-1; see also MDEV-40092)",
     "https://jira.mariadb.org/browse/MDEV-40092",
 )
+SAVEPOINT_LOSES_SNAPSHOT = Quirk(
+    "ROLLBACK TO SAVEPOINT loses the snapshot",
+    "going back to a savepoint that was set before the first read rolls back the whole transaction in "
+    "InnoDB, and the next read takes a new snapshot (ACIDTEST-2)",
+    "https://mariadb.com/docs/server/reference/sql-statements/transactions/savepoint",
+)
 REPEATED_ROW = Quirk(
     "row returned twice after a wait",
     "a read that waited finds its place in the index again one row too early, and returns a row a second "
@@ -103,7 +109,14 @@ _REPEATABLE_READ = replace(
     snapshot=SnapshotAt.FIRST_READ,
     insert_select_reads=Sees.COMMITTED,
     predicate_locks=True,
-    quirks=(CURRENT_READ, SAME_VALUE_UPDATE, OLD_KEY_SEEN, REPEATED_ROW, NO_SNAPSHOT_YET),
+    quirks=(
+        CURRENT_READ,
+        SAME_VALUE_UPDATE,
+        OLD_KEY_SEEN,
+        REPEATED_ROW,
+        SAVEPOINT_LOSES_SNAPSHOT,
+        NO_SNAPSHOT_YET,
+    ),
 )
 _SERIALIZABLE = replace(
     _REPEATABLE_READ,
@@ -132,7 +145,7 @@ def innodb(dbms: str, level: Level, snapshot_isolation: bool) -> Claim:
             on_conflict=OnConflict.FAIL,
             conflict_errors=frozenset({ErrorKind.RECORD_CHANGED}),
             excludes=SNAPSHOT_EXCLUDES,
-            quirks=(NO_SNAPSHOT_YET, NO_ERROR_OVER_INDEX),
+            quirks=(NO_SNAPSHOT_YET, NO_ERROR_OVER_INDEX, SAVEPOINT_LOSES_SNAPSHOT),
         )
     if snapshot_isolation and level is Level.SERIALIZABLE:
         # There, too, the error may come, which MariaDB calls right: https://jira.mariadb.org/browse/MDEV-39778

@@ -15,7 +15,7 @@ from acidtest.findings.finding import Finding, Sighting
 from acidtest.findings.folder import rewrite
 from acidtest.findings.investigate import seen_as
 from acidtest.model import Case, Failed, History, Level
-from acidtest.oracles.registry import Oracle, make_oracles
+from acidtest.oracles.registry import Oracle, judge_all, make_oracles
 from acidtest.targets import Target
 from acidtest.targets.resolve import available_specs, open_target
 
@@ -29,12 +29,6 @@ Stored = tuple[Path, Finding]
 def other_specs() -> list[str]:
     """What is installed here and can be asked; simulated engines say nothing about a DBMS."""
     return [spec for spec in available_specs() if spec.partition("@")[0] != "simulated"]
-
-
-def also_shows(finding: Finding, specs: Sequence[str], oracles: Sequence[str]) -> Iterator[Sighting]:
-    """What becomes of one finding on each of the targets but its own."""
-    for _, sighting in everywhere([finding], specs, oracles, lambda _what: None):
-        yield sighting
 
 
 def look_elsewhere(
@@ -120,7 +114,7 @@ class _Visit:
 
     def _look(self, case: Case, digest: str) -> tuple[str, str]:
         history = self._executor.run(case, fresh=True)
-        verdicts = [verdict for judge in self._judges if (verdict := judge.judge(history)) is not None]
+        verdicts = judge_all(self._judges, history)
         if not verdicts:
             return "undecided", "no oracle has a say"
         found, detail = seen_as(history, verdicts, digest)

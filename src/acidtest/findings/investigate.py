@@ -13,7 +13,7 @@ from acidtest.findings.prose import explanation, level_of, summary
 from acidtest.findings.same_bug import SameBug
 from acidtest.model import Case, History, Judgement, Verdict
 from acidtest.oracles.phenomena import phenomena
-from acidtest.oracles.registry import Oracle
+from acidtest.oracles.registry import Oracle, judge_all
 from acidtest.reduce import Limits, Reduction, reduce_case
 from acidtest.report import print_history, print_verdicts, verdict_to_json
 from acidtest.signatures import Signature, first_violation, signature_of
@@ -86,7 +86,7 @@ class Investigator:
         seed: int | None,
     ) -> Finding:
         signature = signature_of(history, verdict)
-        verdicts = [one for judge in self._all_judges if (one := judge.judge(history)) is not None]
+        verdicts = judge_all(self._all_judges, history)
         target = self._executor.target
         return Finding(
             signature=signature.text,
@@ -127,7 +127,7 @@ class Investigator:
             except UsageError as refused:
                 yield Sighting(target.label, target.version, level.short, "not run", str(refused))
                 continue
-            verdicts = [one for judge in self._judges if (one := judge.judge(history)) is not None]
+            verdicts = judge_all(self._judges, history)
             found, detail = seen_as(history, verdicts, signature.digest)
             yield Sighting(target.label, target.version, level.short, found, detail)
 

@@ -8,7 +8,7 @@ from acidtest.casefile import runs_on
 from acidtest.errors import UsageError
 from acidtest.execute import Executor
 from acidtest.model import Case
-from acidtest.oracles.registry import Oracle
+from acidtest.oracles.registry import Oracle, judge_all
 from acidtest.signatures import Signature, first_violation, signature_of
 
 
@@ -45,6 +45,5 @@ class KnownBugs:
             history = self._executor.run(case, fresh=True)
         except UsageError:
             return None  # this server lacks the level, or refuses the tables
-        verdicts = [verdict for judge in self._judges if (verdict := judge.judge(history)) is not None]
-        verdict = first_violation(verdicts)
+        verdict = first_violation(judge_all(self._judges, history))
         return None if verdict is None else signature_of(history, verdict)

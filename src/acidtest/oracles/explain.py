@@ -13,6 +13,7 @@ from acidtest.claims.innodb import (
     OLD_KEY_SEEN,
     REPEATED_ROW,
     SAME_VALUE_UPDATE,
+    SAVEPOINT_LOSES_SNAPSHOT,
     SEMI_CONSISTENT_READ,
 )
 from acidtest.model import (
@@ -30,6 +31,7 @@ from acidtest.model import (
 from acidtest.mvcc import INITIAL, Version
 from acidtest.oracles.replay import Replay, ViolationError
 from acidtest.oracles.replay.clustered import key_of
+from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Verb
 
 
@@ -167,6 +169,8 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return None
     record = replay.history.records[violation.step]
     quirks = replay.sessions[record.session].claim.quirks
+    if SAVEPOINT_LOSES_SNAPSHOT in quirks and _went_back(replay, record):
+        return SAVEPOINT_LOSES_SNAPSHOT
     if REPEATED_ROW in quirks and record.waited and any(one.why == REPEATED for one in differences):
         return REPEATED_ROW
     if SAME_VALUE_UPDATE in quirks and any(_is_same_value(replay, one) for one in differences):
@@ -191,6 +195,16 @@ def _may_have_passed_by(replay: Replay) -> bool:
         if DIRTY_UPDATE in quirks and not record.waited and _is_update(replay, record):
             return True
     return False
+
+
+def _went_back(replay: Replay, record: Record) -> bool:
+    """Whether the session has gone back to a savepoint before."""
+    return any(
+        one.session == record.session
+        and kind_of(one.sql) is StatementKind.SAVEPOINT
+        and one.sql.lstrip().upper().startswith("ROLLBACK")
+        for one in replay.history.records[: record.step]
+    )
 
 
 def _is_update(replay: Replay, record: Record) -> bool:

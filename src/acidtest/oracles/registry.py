@@ -69,6 +69,11 @@ def make_oracles(names: Iterable[str], target: Target) -> list[Oracle]:
     return [ORACLES[name].make(target) for name in check_names(names)]
 
 
+def judge_all(judges: Iterable[Oracle], history: History) -> tuple[Verdict, ...]:
+    """The verdicts of those that have a say."""
+    return tuple(verdict for judge in judges if (verdict := judge.judge(history)) is not None)
+
+
 def check_names(names: Iterable[str]) -> list[str]:
     """The names, each once; `none` stands for no oracle. Refuses names that are not known."""
     wanted = list(dict.fromkeys(names))
