@@ -99,7 +99,7 @@ def _reduce(
     click.echo(f"keeping: {signature.text} (shown in {shown} of {RERUNS} runs)", err=True)
     gate = SameBug(executor, judge, signature, rate=shown / RERUNS)
     reduction = reduce_case(
-        case,
+        gate.start_from(history),
         executor.target.dialect,
         gate.interesting,
         rng=rng,

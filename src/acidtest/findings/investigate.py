@@ -51,7 +51,7 @@ class Investigator:
         if shown:
             gate = SameBug(self._executor, judge, signature, rate=shown / RERUNS)
             try:
-                reduction = self._reduce(original, gate, seed, progress)
+                reduction = self._reduce(gate.start_from(history), gate, seed, progress)
             except AcidtestError:
                 raise
             except Exception as error:  # a defect of the reducer must not cost the finding

@@ -1,10 +1,11 @@
 """The gate of a reduction: does a candidate, run again, still show the same bug?"""
 
+from dataclasses import replace
 from math import ceil, log
 
 from acidtest.errors import UsageError
 from acidtest.execute import Executor
-from acidtest.model import Case, History, Judgement, Verdict
+from acidtest.model import Case, EventKind, History, Judgement, Verdict, interleave
 from acidtest.oracles.registry import Oracle
 from acidtest.signatures import Signature, signature_of
 
@@ -42,6 +43,15 @@ class SameBug:
         self.last_seen = seen
         return True
 
+    def start_from(self, history: History) -> Case:
+        """The case to begin with: in the order in which statements were launched, if it shows that way.
+
+        Statements queue behind one of their session that waits. As long as the schedule hides that, dropping
+        the one in front would move those behind it to another place.
+        """
+        launched = as_launched(history)
+        return launched if self.interesting(launched) else history.case
+
     def look(self, case: Case) -> Seen | None:
         """A run of the case in which the bug shows."""
         for _ in range(self._tries):
@@ -49,6 +59,15 @@ class SameBug:
             if seen is not None and self._signature.may_become(signature_of(*seen)):
                 return seen
         return None
+
+
+def as_launched(history: History) -> Case:
+    """The case with its statements in the order in which they were launched, without those never sent."""
+    order = [event.step for event in history.events if event.kind is EventKind.LAUNCHED]
+    levels = {one.name: one.level for one in history.case.transactions}
+    steps = history.case.steps
+    transactions, schedule = interleave(((steps[i].session, steps[i].statement) for i in order), levels)
+    return replace(history.case, transactions=transactions, schedule=schedule)
 
 
 def look(case: Case, executor: Executor, judge: Oracle) -> Seen | None:
