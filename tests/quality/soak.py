@@ -10,9 +10,9 @@ construction off, so that its worth shows in the number of the case at which eac
 import random
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import click
@@ -20,7 +20,8 @@ import click
 from acidtest.casefile import runs_on
 from acidtest.corpus import bugs
 from acidtest.execute import Executor
-from acidtest.generate import PROFILES, Conflicts, Profile, generate_cases, profile_of
+from acidtest.generate import PROFILES, Profile, generate_cases, profile_of
+from acidtest.generate.profile import SWITCHES, without
 from acidtest.model import ErrorKind, Failed, History, Judgement, Level, Verdict
 from acidtest.oracles.registry import ORACLES, Oracle
 from acidtest.report import print_history
@@ -33,16 +34,6 @@ REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSU
 """Errors that say that a statement was no valid SQL for the DBMS."""
 
 EXAMPLES_MAX = 3
-
-SWITCHES: Mapping[str, Callable[[Conflicts], Conflicts]] = {
-    "FSF": lambda conflicts: replace(conflicts, fully_shared=False),
-    "PSF": lambda conflicts: replace(conflicts, partially_shared=False),
-    "CTC": lambda conflicts: replace(conflicts, contained=False),
-    "CTC-INSERT": lambda conflicts: replace(conflicts, contained_insert=False),
-    "filters": lambda conflicts: replace(conflicts, order_filters=False),
-    "conflicts": lambda conflicts: replace(conflicts, share=0.0),
-}
-"""Parts of the conflict construction that can be left out."""
 
 KnownBugs = Mapping[str, Signature]
 """Bugs of the corpus that show on the target, with the signatures they have there."""
@@ -181,13 +172,6 @@ def _had_deadlock(history: History) -> bool:
 
 def _locks(sql: str) -> bool:
     return "FOR UPDATE" in sql or "SHARE" in sql
-
-
-def without(profile: Profile, parts: Sequence[str]) -> Profile:
-    """The profile with parts of its conflict construction switched off."""
-    for part in parts:
-        profile = replace(profile, conflicts=SWITCHES[part](profile.conflicts))
-    return profile
 
 
 def bugs_that_show(executor: Executor, oracle: Oracle) -> KnownBugs:

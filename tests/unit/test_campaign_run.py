@@ -127,6 +127,7 @@ def test_a_worker_that_dies_is_replaced(campaigns: Campaigns) -> None:
         (("sqlite", "--oracle", "psychic"), "unknown oracle 'psychic'"),
         (("sqlite", "--profile", "baroque"), "unknown profile 'baroque'"),
         (("sqlite", "--for", "soon"), "is no duration"),
+        (("sqlite", "--without", "magic"), "'magic' is no part of the conflict construction"),
         (("sqlite", "--cases", "0"), "0 is not in the range"),
         (("sqlite", "--workers", "0"), "0 is not in the range"),
         (("sqlite", "--transactions", "1"), "1 is not in the range"),

@@ -12,6 +12,7 @@ from typing import Any, Self
 from acidtest.campaign.statistics import CRASH
 from acidtest.errors import UsageError
 from acidtest.generate import Profile, profile_of
+from acidtest.generate.profile import without
 from acidtest.model import Level
 from acidtest.oracles.registry import check_names, default_oracles
 from acidtest.targets.resolve import levels_of
@@ -31,6 +32,9 @@ class Settings:
     seed: int
     mixed_levels: bool = False
     transactions: int | None = None
+    orders: int | None = None
+    without: tuple[str, ...] = ()
+    """Parts of the conflict construction that are switched off."""
     cases: int | None = None
     seconds: float | None = None
 
@@ -41,7 +45,7 @@ class Settings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """What was stored."""
-        lists = {name: tuple(data[name]) for name in ("targets", "levels", "oracles")}
+        lists = {name: tuple(data[name]) for name in ("targets", "levels", "oracles", "without")}
         return cls(**{**data, **lists})
 
     def oracles_for(self, dbms: str) -> tuple[str, ...]:
@@ -51,7 +55,9 @@ class Settings:
 
     def generator_profile(self) -> Profile:
         """The profile as asked for."""
-        profile = profile_of(self.profile)
+        profile = without(profile_of(self.profile), self.without)
+        if self.orders is not None:
+            profile = replace(profile, orders_per_set=self.orders)
         return profile if self.transactions is None else _with_transactions(profile, self.transactions)
 
 

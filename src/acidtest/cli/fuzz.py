@@ -23,6 +23,7 @@ from acidtest.errors import TargetFailedError, UsageError
 from acidtest.findings.elsewhere import look_elsewhere, other_specs
 from acidtest.findings.folder import read_findings
 from acidtest.generate import PROFILES
+from acidtest.generate.profile import SWITCHES
 from acidtest.model import Level
 from acidtest.oracles.registry import ORACLES, check_names
 from acidtest.targets.resolve import expand_spec, is_own_file, require_target, without_password
@@ -89,6 +90,15 @@ def _parse_duration(_context: click.Context, _param: click.Parameter, text: str 
     help="Transactions in a case.  [default: two to four]",
 )
 @click.option(
+    "--orders", type=click.IntRange(1, 1000), metavar="K", help="Orders tried of each set.  [default: 10]"
+)
+@click.option(
+    "--without",
+    metavar="PART",
+    multiple=True,
+    help=f"Switch off a part of the conflict construction: {', '.join(SWITCHES)} (may be repeated).",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1, 256),
     metavar="N",
@@ -128,6 +138,8 @@ def fuzz(
     cases: int | None,
     seconds: float | None,
     transactions: int | None,
+    orders: int | None,
+    without: tuple[str, ...],
     workers: int | None,
     out: Path | None,
     resume: Path | None,
@@ -157,14 +169,29 @@ def fuzz(
             "--seed": seed,
             "--out": out,
             "--transactions": transactions,
+            "--orders": orders,
+            "--without": without,
             "--mixed-levels": mixed_levels,
         }
         _refuse_with_resume(asked)
         store, specs = _resumed(resume, targets, cases, seconds)
     else:
-        store, specs = _begun(
-            targets, levels, mixed_levels, oracles, profile, seed, cases, seconds, transactions, out
+        specs = _specs(targets, oracles)
+        settings = Settings(
+            targets=tuple(specs),
+            levels=_short_names(levels),
+            oracles=oracles,
+            profile=profile or DEFAULT_PROFILE,
+            seed=random.SystemRandom().randrange(2**31) if seed is None else seed,
+            mixed_levels=mixed_levels,
+            transactions=transactions,
+            orders=orders,
+            without=without,
+            cases=cases,
+            seconds=seconds,
         )
+        cells_of(settings)
+        store = Store.create(out or Path(f"acidtest-fuzz-{settings.seed}"), settings)
     with store:
         with make_status(sys.stderr, plain or None) as status:
             ended = Campaign(store, specs, workers or _workers(specs), status).run()
@@ -173,40 +200,22 @@ def fuzz(
     return _finish(ended, store.folder, ignore_known, as_json)
 
 
-def _begun(
-    targets: tuple[str, ...],
-    levels: tuple[str, ...],
-    mixed_levels: bool,
-    oracles: tuple[str, ...],
-    profile: str | None,
-    seed: int | None,
-    cases: int | None,
-    seconds: float | None,
-    transactions: int | None,
-    out: Path | None,
-) -> tuple[Store, dict[str, str]]:
+def _specs(targets: tuple[str, ...], oracles: tuple[str, ...]) -> dict[str, str]:
+    """The targets by the names that may be stored; refuses what cannot be had."""
     if not targets:
         raise UsageError("name a target to fuzz, e.g. acidtest fuzz postgres, or --resume DIR")
-    specs = {without_password(spec): spec for given in targets for spec in expand_spec(given)}
     if oracles and not check_names(oracles):
         raise UsageError("a campaign without an oracle finds nothing; leave out --oracle none")
+    specs = {without_password(spec): spec for given in targets for spec in expand_spec(given)}
     for spec in specs.values():
         require_target(spec)
+    return specs
+
+
+def _short_names(levels: tuple[str, ...]) -> tuple[str, ...]:
+    """The levels that were asked for; none stands for all."""
     parsed = [Level.parse(name) for name in levels if name.lower() != "all"]
-    chosen = tuple(level.short for level in parsed) if len(parsed) == len(levels) else ()
-    settings = Settings(
-        targets=tuple(specs),
-        levels=chosen,
-        oracles=oracles,
-        profile=profile or DEFAULT_PROFILE,
-        seed=random.SystemRandom().randrange(2**31) if seed is None else seed,
-        mixed_levels=mixed_levels,
-        transactions=transactions,
-        cases=cases,
-        seconds=seconds,
-    )
-    cells_of(settings)
-    return Store.create(out or Path(f"acidtest-fuzz-{settings.seed}"), settings), specs
+    return tuple(level.short for level in parsed) if len(parsed) == len(levels) else ()
 
 
 def _refuse_with_resume(asked: Mapping[str, object]) -> None:

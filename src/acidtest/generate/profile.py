@@ -1,6 +1,6 @@
 """What kind of cases to make: sizes, shares and which productions take part."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
 
@@ -114,6 +114,28 @@ MIXED = Profile(
 )
 
 PROFILES: Mapping[str, Profile] = {profile.name: profile for profile in (SIMPLE, KEYS, RICH, MIXED)}
+
+
+SWITCHES: Mapping[str, Mapping[str, bool | float]] = {
+    "FSF": {"fully_shared": False},
+    "PSF": {"partially_shared": False},
+    "CTC": {"contained": False},
+    "CTC-INSERT": {"contained_insert": False},
+    "filters": {"order_filters": False},
+    "conflicts": {"share": 0.0},
+}
+"""Parts of the conflict construction that can be left out, to measure their worth."""
+
+
+def without(profile: Profile, parts: Iterable[str]) -> Profile:
+    """The profile with parts of its conflict construction switched off."""
+    for part in parts:
+        if part not in SWITCHES:
+            raise UsageError(
+                f"{part!r} is no part of the conflict construction; known are {', '.join(SWITCHES)}"
+            )
+        profile = replace(profile, conflicts=replace(profile.conflicts, **SWITCHES[part]))  # type: ignore[arg-type]
+    return profile
 
 
 def profile_of(name: str) -> Profile:
