@@ -447,12 +447,9 @@ class _InsertRun:
         return list(found)
 
     def offered_twin(self, row: Row) -> bool:
-        """Whether the statement had a row with a key of this one before. DuckDB looks at all rows together
-        and keeps one of such a group, not always the first (measured on 2.0)."""
-        keys = [(index, index.key(row)) for index in self.unique]
-        found = any(
-            key is not None and index.key(other) == key for index, key in keys for other in self.offered
-        )
+        """Whether the statement had a row with a key of this one before, NULLs being equal here. DuckDB looks
+        at all rows together and keeps one of such a group, not always the first (measured on 2.0)."""
+        found = any(index.key(other) == index.key(row) for index in self.unique for other in self.offered)
         self.offered.append(row)
         return found
 
