@@ -25,6 +25,7 @@ from acidtest.targets.resolve import open_target
 
 BARE_EVERY = 10
 WARM_UP = 200
+CLOSING_S = 20.0
 _PROCESSES = get_context("spawn")
 
 
@@ -95,6 +96,7 @@ def _work(spec: str, profile: str, oracle: str, cases: int, number: int) -> list
         raise TargetFailedError(f"a worker on {spec} died while it was measured") from None
     finally:
         for process in processes:
+            process.join(CLOSING_S)  # it gives its server back
             process.terminate()
             process.join()
 
@@ -159,7 +161,7 @@ def _result(
         cases=cases * len(shares),
         judged_per_minute=per_minute,
         speedup=per_minute / single.judged_per_minute if single is not None else 1.0,
-        ratio=sum(share.executed_s for share in shares) / sum(share.bare_s for share in shares),
+        ratio=sum(share.executed_s for share in shares) / (sum(share.bare_s for share in shares) or 1.0),
         generate_ms=means["generate"],
         execute_ms=means["execute"],
         judge_ms=means["judge"],

@@ -166,7 +166,7 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
     if _may_have_passed_by(replay):
         return DIRTY_UPDATE
     if violation.step is None:
-        return None
+        return UPDATE_MISSES_DELETE if _lost_an_upsert(replay) else None
     record = replay.history.records[violation.step]
     quirks = replay.sessions[record.session].claim.quirks
     if SAVEPOINT_LOSES_SNAPSHOT in quirks and _went_back(replay, record):
@@ -195,6 +195,16 @@ def _may_have_passed_by(replay: Replay) -> bool:
         if DIRTY_UPDATE in quirks and not record.waited and _is_update(replay, record):
             return True
     return False
+
+
+def _lost_an_upsert(replay: Replay) -> bool:
+    """An upsert updates, and does not conflict with a DELETE or an UPDATE of the key either."""
+    return any(
+        UPDATE_MISSES_DELETE in replay.sessions[record.session].claim.quirks
+        and (shape := replay.sessions[record.session].shape(record)) is not None
+        and shape.tree.args.get("conflict") is not None
+        for record in replay.history.records
+    )
 
 
 def _went_back(replay: Replay, record: Record) -> bool:

@@ -82,6 +82,11 @@ class Writes:
         """What the write had to do; where rows may have been passed by, what it did as far as it tells."""
         assert shape.target is not None
         existing = self._chains.view(shape.target, self._visibility.committed(standing))
+        if standing.claim.on_conflict is OnConflict.REFUSE and shape.tree.args.get("conflict") is not None:
+            moment = self._visibility.snapshot(standing, record)
+            visible = self._visibility.visible(standing, Sees.SNAPSHOT, moment)
+            if self._chains.view(shape.target, visible) != existing:
+                raise UndecidedError("an upsert whose snapshot is older than the table")
         number = self._numbers.next(shape.target)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number)
         doubtful = self._work.doubtful(standing, record, shape, effect.worked_on)
