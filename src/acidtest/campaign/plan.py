@@ -45,7 +45,7 @@ class Settings:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """What was stored."""
-        lists = {name: tuple(data[name]) for name in ("targets", "levels", "oracles", "without")}
+        lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
         return cls(**{**data, **lists})
 
     def oracles_for(self, dbms: str) -> tuple[str, ...]:
