@@ -14,6 +14,7 @@ from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.synchronize import Barrier
 from random import Random
+from statistics import median
 
 from acidtest.bench.execute import Bare, time_of
 from acidtest.campaign.crew import core_for
@@ -43,7 +44,7 @@ class FuzzResult:
     speedup: float
     """Against one worker in the same run."""
     ratio: float
-    """Wall time of a case in which nobody waits / the bare driver with its statements."""
+    """Median of: wall time of a case in which nobody waits / the bare driver with its statements."""
     generate_ms: float
     execute_ms: float
     judge_ms: float
@@ -58,9 +59,8 @@ class _Share:
 
     version: str
     stages: dict[str, float]
-    executed_s: float
+    ratios: list[float]
     """Of those cases that the bare driver ran, too."""
-    bare_s: float
     undecided: int
     memory_growth_mb: float
 
@@ -118,7 +118,7 @@ def _worker(
         for _ in islice(examined, WARM_UP):
             pass
         stages = dict.fromkeys(("generate", "execute", "judge"), 0.0)
-        executed_s = bare_s = 0.0
+        ratios: list[float] = []
         undecided = compared = 0
         memory = _resident_mb()
         barrier.wait()
@@ -131,11 +131,10 @@ def _worker(
             if due and history is not None and not any(record.waited for record in history.records):
                 compared = number // BARE_EVERY
                 bare = Bare(target, history)
-                bare_s += time_of(bare.run, 1)
-                executed_s += sum(case.seconds.values())
+                ratios.append(sum(case.seconds.values()) / time_of(bare.run, 1))
                 bare.close()
         grown = _resident_mb() - memory
-        share = _Share(target.version, stages, executed_s, bare_s, undecided, grown)
+        share = _Share(target.version, stages, ratios, undecided, grown)
         pipe.send(share)
 
 
@@ -161,7 +160,7 @@ def _result(
         cases=cases * len(shares),
         judged_per_minute=per_minute,
         speedup=per_minute / single.judged_per_minute if single is not None else 1.0,
-        ratio=sum(share.executed_s for share in shares) / (sum(share.bare_s for share in shares) or 1.0),
+        ratio=median([ratio for share in shares for ratio in share.ratios] or [0.0]),
         generate_ms=means["generate"],
         execute_ms=means["execute"],
         judge_ms=means["judge"],

@@ -1,6 +1,7 @@
 """`acidtest bench`: how fast, as ratios to the bare driver measured in the same run."""
 
 import json
+import sys
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -175,7 +176,7 @@ def _show(results: Sequence[Any], as_json: bool, table: Callable[[Sequence[Any]]
     if as_json:
         click.echo(json.dumps({"format": FORMAT, "results": [asdict(one) for one in results]}, indent=2))
     else:
-        Console().print(table(results))
+        Console(width=None if sys.stdout.isatty() else 120).print(table(results))
 
 
 def _table(words: Sequence[str], numbers: Sequence[str]) -> Table:
