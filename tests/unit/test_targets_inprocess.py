@@ -1,5 +1,6 @@
 """SQLite and DuckDB: whose file it is, statements that run away, files that go bad under us."""
 
+import os
 import sqlite3
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -262,3 +263,11 @@ def test_a_missing_duckdb_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) ->
     monkeypatch.setitem(__import__("sys").modules, "duckdb", None)
     with pytest.raises(UsageError, match=r"pip install 'acidtest\[duckdb\]'"):
         DuckDBTarget(None, "mine")
+
+
+def test_what_a_killed_process_left_in_memory_is_swept(tmp_path: Path) -> None:
+    duckdb = pytest.importorskip("acidtest.targets.duckdb")
+    for name in ("acidtest-999999999-x", f"acidtest-{os.getpid()}-y", "acidtest-z", "theirs"):
+        (tmp_path / name).mkdir()
+    duckdb._sweep(tmp_path)
+    assert {one.name for one in tmp_path.iterdir()} == {f"acidtest-{os.getpid()}-y", "acidtest-z", "theirs"}

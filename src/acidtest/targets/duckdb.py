@@ -5,6 +5,7 @@ codes, so errors are told apart by exception class and, where a class covers sev
 A transaction's snapshot is taken when it first touches the database, not at BEGIN (measured).
 """
 
+import os
 import shutil
 import tempfile
 import threading
@@ -394,9 +395,18 @@ def _folder_in_memory() -> tempfile.TemporaryDirectory[str] | None:
     try:
         if shutil.disk_usage(MEMORY).free < MEMORY_BYTES_MIN:
             return None
-        return tempfile.TemporaryDirectory(prefix="acidtest-", dir=MEMORY)
+        _sweep(MEMORY)
+        return tempfile.TemporaryDirectory(prefix=f"acidtest-{os.getpid()}-", dir=MEMORY)
     except OSError:  # not every system has one, or lets us in
         return None
+
+
+def _sweep(parent: Path) -> None:
+    """Remove what processes left there that were killed: it takes memory."""
+    for folder in parent.glob("acidtest-*-*"):
+        owner = folder.name.split("-")[1]
+        if owner.isdigit() and not Path("/proc", owner).exists() and folder.stat().st_uid == os.geteuid():
+            shutil.rmtree(folder, ignore_errors=True)
 
 
 def _column(row: Row) -> Column:
