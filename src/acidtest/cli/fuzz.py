@@ -220,7 +220,7 @@ def _short_names(levels: tuple[str, ...]) -> tuple[str, ...]:
 
 def _refuse_with_resume(asked: Mapping[str, object]) -> None:
     for option, value in asked.items():
-        if value:
+        if value is not None and value != () and value is not False:
             raise UsageError(
                 f"{option} cannot be changed in a campaign that goes on; leave it out with --resume"
             )
