@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-all check bench clean
+.PHONY: demo test test-all lint check bench clean
 
 demo: $(VENV)/.installed
 	$(BIN)/acidtest demo
@@ -20,10 +20,12 @@ test-all: $(VENV)/.installed-dev
 	$(BIN)/acidtest server install $(ALL_SERVERS)
 	ACIDTEST_PROVIDE=all $(BIN)/python -m pytest --timeout 3600
 
-check: $(VENV)/.installed-dev
+lint: $(VENV)/.installed-dev
 	$(BIN)/ruff check src tests
 	$(BIN)/ruff format --check src tests
 	$(BIN)/mypy
+
+check: lint
 	$(BIN)/python -m pytest tests/unit
 
 bench: $(VENV)/.installed
