@@ -2,12 +2,12 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 from typing import Self
 
-from acidtest.errors import UsageError
+from acidtest.errors import TargetFailedError, UsageError
 from acidtest.execute import Executor
 from acidtest.findings.finding import Finding
 from acidtest.findings.investigate import Investigator
@@ -47,6 +47,7 @@ class Pipeline:
         everyone = dict(zip(ORACLES, make_oracles(ORACLES, target), strict=True))
         self._judges = [everyone[name] for name in oracles]
         self._all_judges = list(everyone.values())
+        self._last: History | None = None
         self._investigator = Investigator(self._executor, self._judges, self._all_judges)
 
     def examine(
@@ -73,9 +74,15 @@ class Pipeline:
 
     def _execute(self, case: Case) -> tuple[History | None, str]:
         try:
-            return self._executor.run(case), ""
+            self._last = self._executor.run(case)
         except UsageError as refused:
             return None, str(refused)
+        except TargetFailedError:
+            if self._last is None or self._last.server_died or self._target.is_alive():
+                raise
+            # It died when the case before was over, so that is the one to suspect.
+            self._last = replace(self._last, final=None)
+        return self._last, ""
 
     def investigate(self, suspect: Examined, seed: int, progress: Callable[[str], None]) -> Finding:
         """Re-run, reduce and tell what an examined case with a violation comes to."""

@@ -40,8 +40,12 @@ class Executor:
         levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
         self.target.check_levels(levels.values())
         self._connect()
-        schema, initial = self._ground.prepare(case, fresh)
-        sessions = self._ready_sessions(levels)
+        try:
+            schema, initial = self._ground.prepare(case, fresh)
+            sessions = self._ready_sessions(levels)
+        except TargetFailedError:
+            self._disconnect()  # the next run begins with a server that lives
+            raise
         run = Run(
             case,
             self.target,
