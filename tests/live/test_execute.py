@@ -230,3 +230,13 @@ def test_nothing_of_a_session_leaks_into_the_next_case(executor: Executor) -> No
     if not postgres:
         history = executor.run(case("/* tx1 */ SELECT @x IS NULL AS gone;\n"))
         assert history.records[0].outcome == Rows(("gone",), ((1,),))
+
+
+def test_two_executors_share_a_target_case_by_case(executor: Executor) -> None:
+    """Each has a watch of its own, and a question that is still under way when the other one runs."""
+    waits = case(
+        "/* tx1 */ BEGIN;\n/* tx1 */ UPDATE t SET value = 0;\n/* tx2 */ DELETE FROM t;\n/* tx1 */ COMMIT;\n"
+    )
+    with Executor(executor.target) as other:
+        for one in (executor, other) * 3:
+            assert one.run(waits).records[2].resumed_by == 3

@@ -74,6 +74,7 @@ def _waits(target: FamilyTarget, *suspects: Session) -> Waits:
     watch.ask(suspects)
     while (answer := watch.answer()) is None:
         assert select.select([watch], [], [], GUARD_S)[0], "the watch does not answer"
+    watch.close()
     return answer
 
 

@@ -110,6 +110,9 @@ class ScriptedWatch(Watch):
     def fileno(self) -> int:
         return self._mailbox.fileno()
 
+    def close(self) -> None:
+        self._mailbox.close()
+
 
 class ScriptedTarget(Target):
     """`on_launch(session, sql)` may answer on any session; `on_question()` says who waits."""

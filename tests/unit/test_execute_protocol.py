@@ -137,6 +137,39 @@ def test_three_sessions_resume_in_the_order_of_the_server() -> None:
     assert history.records[2].resumed_by == 5, "tx2 was released by the COMMIT of tx3, which went first"
 
 
+def test_who_overtakes_another_waiter_was_released_by_whom_that_one_waited_for() -> None:
+    """PostgreSQL queues the third behind the second, yet may let it pass when the first commits."""
+    sessions: dict[str, ScriptedSession] = {}
+    waits: dict[str, str] = {}
+
+    def launch(session: ScriptedSession, sql: str) -> None:
+        sessions[sql] = session
+        if sql in ("second", "third"):
+            waits[sql] = "first" if sql == "second" else "second"
+            return
+        if sql == "COMMIT" and waits == {"second": "first", "third": "second"}:
+            waits.clear()
+            waits["second"] = "third"
+            session.answer(ok(0, NONE))
+            sessions["third"].answer(ok(1))
+            return
+        if sql == "COMMIT" and waits:
+            waits.clear()
+            sessions["second"].answer(ok(1))
+        session.answer(ok())
+
+    def question() -> Waits:
+        return {sessions[one]: frozenset({sessions[other]}) for one, other in waits.items()}
+
+    target = ScriptedTarget(launch, question)
+    history = run(
+        target,
+        case_of("tx2 BEGIN", "tx1 first", "tx2 second", "tx3 third", "tx1 COMMIT", "tx3 COMMIT"),
+    )
+    assert [history.records[step].resumed_by for step in (2, 3)] == [5, 4]
+    assert [history.records[step].blocked_by for step in (2, 3)] == [("tx1",), ("tx2",)]
+
+
 def test_a_statement_that_waits_for_good_is_cancelled_and_its_successors_are_omitted() -> None:
     locks = Locks()
     history = run(locks.target, case_of("tx1 UPDATE", "tx2 UPDATE", "tx2 COMMIT"))

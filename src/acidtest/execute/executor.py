@@ -110,6 +110,7 @@ class Executor:
         if self.inquiry is None or not self.target.is_alive():
             return False
         self._listener.forget(self.inquiry.watch)
+        self.inquiry.watch.close()
         watch = self.target.watch()
         assert watch is not None, "a target whose statements can wait has a watch"
         self.inquiry.revive(watch)
@@ -120,6 +121,8 @@ class Executor:
         for session in self._sessions:
             session.close()
         self._sessions.clear()
+        if self.inquiry is not None:
+            self.inquiry.watch.close()
         self.inquiry = None
         self._connected = False
         self._listener.close()

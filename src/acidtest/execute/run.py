@@ -218,13 +218,26 @@ class Run:
 
     def _releaser(self, flight: Flight) -> int | None:
         """The step that released a waiting one: what a session it waited for did last."""
+        awaited = self._awaited(flight)
         current = self._current
         still_running = current is not None and current is not flight and current.session in self._flights
-        if current and still_running and (not flight.blockers or current.step.session in flight.blockers):
+        if current and still_running and (not flight.blockers or current.step.session in awaited):
             return current.step.index
         others = [name for name in self._done if name != flight.step.session]
-        blockers = [name for name in others if name in flight.blockers]
-        return self._done[(blockers or others)[-1]] if others else None
+        free = [name for name in others if name in awaited and self._sessions[name] not in self._flights]
+        return self._done[(free or others)[-1]] if others else None
+
+    def _awaited(self, flight: Flight) -> set[str]:
+        """Whom it waited for, and whom those waited for in turn, since it may overtake one before it."""
+        found: set[str] = set()
+        new = set(flight.blockers)
+        while new:
+            found |= new
+            waiting = [
+                self._flights[session] for name in new if (session := self._sessions[name]) in self._flights
+            ]
+            new = {name for other in waiting for name in other.blockers} - found
+        return found
 
     # -- replies
 

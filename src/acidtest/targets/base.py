@@ -58,6 +58,10 @@ class Watch(ABC):
     def fileno(self) -> int:
         """A descriptor that is readable when `answer` may have news."""
 
+    @abstractmethod
+    def close(self) -> None:
+        """Drop the connection. A second call does nothing."""
+
 
 class Target(ABC):
     """A DBMS under test with one private database in it, made and marked by acidtest."""
@@ -98,7 +102,7 @@ class Target(ABC):
 
     @abstractmethod
     def watch(self) -> Watch | None:
-        """The watch, or None if no statement can ever wait here. A new one ends the one before."""
+        """A new watch, which the caller closes; None if no statement can ever wait here."""
 
     @abstractmethod
     def rebuild(self, statements: Sequence[str]) -> None:

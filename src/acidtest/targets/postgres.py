@@ -9,6 +9,7 @@ from contextlib import suppress
 from secrets import token_hex
 from time import monotonic
 from typing import Protocol
+from weakref import WeakSet
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Level, Rows, Schema, State, TransactionState, freeze_state, sort_rows
@@ -84,7 +85,6 @@ class PostgresWatch(Watch):
         return self._session.fileno()
 
     def close(self) -> None:
-        """Drop the connection."""
         self._session.close()
 
 
@@ -108,7 +108,7 @@ class PostgresTarget(Target):
         self._database = f"acidtest_{token_hex(6)}"
         self._settings: dict[str, str] = {}
         self._sessions: dict[int, Session] = {}
-        self._watch: PostgresWatch | None = None
+        self._watches: WeakSet[PostgresWatch] = WeakSet()
         self._control_session: PostgresSession | None = None
         self._refills = 0
         self._truncates: bool | None = None
@@ -153,10 +153,9 @@ class PostgresTarget(Target):
                 return
 
     def watch(self) -> Watch | None:
-        if self._watch is not None:
-            self._watch.close()
-        self._watch = PostgresWatch(PostgresSession(self.endpoint, self._database), self._sessions)
-        return self._watch
+        watch = PostgresWatch(PostgresSession(self.endpoint, self._database), self._sessions)
+        self._watches.add(watch)
+        return watch
 
     # -- the private database
 
@@ -276,11 +275,11 @@ class PostgresTarget(Target):
             self._server.stop()
 
     def _close_connections(self) -> None:
-        for session in [*self._sessions.values(), self._control_session, self._watch]:
+        for session in [*self._sessions.values(), *self._watches, self._control_session]:
             if session is not None:
                 session.close()
         self._sessions.clear()
-        self._control_session = self._watch = None
+        self._control_session = None
 
     def _drop_database(self) -> None:
         """Drop the private database, and only if it bears the mark."""

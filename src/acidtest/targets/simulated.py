@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from weakref import WeakSet
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import (
@@ -42,7 +43,9 @@ class Bell:
         return self._fd
 
     def close(self) -> None:
-        os.close(self._fd)
+        if self._fd >= 0:
+            os.close(self._fd)
+        self._fd = -1
 
 
 class SimulatedSession(Session):
@@ -109,7 +112,6 @@ class SimulatedWatch(Watch):
         return self._bell.fileno()
 
     def close(self) -> None:
-        """Give the descriptor back."""
         self._bell.close()
 
 
@@ -132,7 +134,7 @@ class SimulatedTarget(Target):
                 raise UsageError(f"{label}: there is no fault {fault!r}; known are {known}")
         self.engine = Engine()
         self._sessions: list[SimulatedSession] = []
-        self._watches: list[SimulatedWatch] = []
+        self._watches: WeakSet[SimulatedWatch] = WeakSet()
 
     def sibling(self) -> Target:
         return SimulatedTarget(None, self.label)  # without the fault: what it says counts as right
@@ -165,7 +167,7 @@ class SimulatedTarget(Target):
 
     def watch(self) -> Watch | None:
         watch = SimulatedWatch(self)
-        self._watches.append(watch)
+        self._watches.add(watch)
         return watch
 
     def rebuild(self, statements: Sequence[str]) -> None:
@@ -195,9 +197,8 @@ class SimulatedTarget(Target):
     def close(self) -> None:
         for session in list(self._sessions):
             session.close()
-        for watch in self._watches:
+        for watch in list(self._watches):
             watch.close()
-        self._watches.clear()
 
     def waits(self) -> Mapping[Session, frozenset[Session]]:
         """Which sessions wait for which."""

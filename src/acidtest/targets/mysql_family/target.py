@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from time import monotonic
 from typing import ClassVar, Protocol
+from weakref import WeakSet
 
 from acidtest.errors import AcidtestError, TargetFailedError, UsageError
 from acidtest.model import ErrorKind, Level, Schema, State, TransactionState
@@ -67,7 +68,7 @@ class FamilyTarget(Target):
         self.endpoint = endpoint
         self._server = server
         self._sessions: dict[int, MySQLSession] = {}
-        self._watch: FamilyWatch | None = None
+        self._watches: WeakSet[FamilyWatch] = WeakSet()
         self._control = Wire(endpoint, label, None, multi=True)
         self._begin()
 
@@ -132,14 +133,10 @@ class FamilyTarget(Target):
             raise TargetFailedError(f"{self.label} does not cancel a statement: {refused.message}")
 
     def watch(self) -> Watch | None:
-        if self._watch is not None and not self._watch.idle:  # lost, or left with an answer still due
-            self._watch.close()
-            self._watch = None
-        if self._watch is None:
-            watch = self.make_watch(Wire(self.endpoint, self.label, None, multi=True), self._sessions)
-            watch.try_out()
-            self._watch = watch
-        return self._watch
+        watch = self.make_watch(Wire(self.endpoint, self.label, None, multi=True), self._sessions)
+        watch.try_out()
+        self._watches.add(watch)
+        return watch
 
     def rebuild(self, statements: Sequence[str]) -> None:
         self._bury_sessions()
@@ -285,9 +282,8 @@ class FamilyTarget(Target):
         for session in self._sessions.values():
             session.close()
         self._sessions.clear()
-        if self._watch is not None:
-            self._watch.close()
-            self._watch = None
+        for watch in list(self._watches):
+            watch.close()
 
 
 def _set_level(level: Level) -> str:

@@ -38,8 +38,6 @@ class FamilyWatch(Watch):
         self._doubtful: frozenset[int] | None = None
         self._asked_first = 0.0
         self._short = False
-        self.idle = True
-        """Whether no answer is due. Stays false once the connection is lost."""
 
     @abstractmethod
     def question(self, suspects: Sequence[MySQLSession]) -> str:
@@ -77,7 +75,6 @@ class FamilyWatch(Watch):
             raise self._gone(error) from error
         if results is None:
             return None
-        self.idle = True
         if isinstance(results[-1], Refused):
             raise TargetFailedError(f"{self._wire.label} does not tell who waits: {results[-1].message}")
         waits, by_state = self.read(results)
@@ -96,11 +93,9 @@ class FamilyWatch(Watch):
         return self._wire.fileno()
 
     def close(self) -> None:
-        """Drop the connection."""
         self._wire.close()
 
     def _send(self) -> None:
-        self.idle = False
         known = [session for session in self._suspects if isinstance(session, MySQLSession)]
         try:
             self._wire.query(self.question(known))
