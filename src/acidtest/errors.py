@@ -17,6 +17,10 @@ class UsageError(AcidtestError):
     exit_code = 2
 
 
+class UnreachableError(UsageError):
+    """No server of that kind answers at the address that the user gave."""
+
+
 class TargetFailedError(AcidtestError):
     """The DBMS under test could not be reached, died, or broke its protocol."""
 

@@ -7,6 +7,7 @@ import pytest
 
 from acidtest import servers
 from acidtest.casefile import parse_case
+from acidtest.errors import TargetFailedError
 from acidtest.execute import Executor
 from acidtest.execute.log import Log
 from acidtest.model import ErrorKind, EventKind, Failed, Omitted, Step
@@ -90,6 +91,24 @@ def test_death_is_recorded_and_the_next_case_runs(
     assert again.final == {"t": ((1, 12),)}
     assert again.records[2].blocked_by == ("tx1",)
     assert again.records[2].resumed_by == 3
+
+
+def test_a_server_that_others_look_after_may_come_back(
+    server_and_target: tuple[RunningServer, Target], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, target = server_and_target
+    monkeypatch.setattr("acidtest.targets.base.RETURN_S", 0.0)
+    make_theirs = make_target(DBMSS[target.dbms])
+    with make_theirs(server.endpoint, "theirs", None) as theirs, Executor(theirs) as executor:
+        assert executor.run(CASE).final == {"t": ((1, 12),)}
+        server.kill()
+        with pytest.raises(TargetFailedError):
+            executor.run(CASE)
+        with pytest.raises(TargetFailedError, match="theirs"):
+            executor.run(CASE)
+        server.restart()
+        assert executor.run(CASE).final == {"t": ((1, 12),)}
+    assert target.restart()
 
 
 def _name(moment: tuple[EventKind, int]) -> str:

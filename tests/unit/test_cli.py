@@ -167,11 +167,11 @@ def test_a_refused_setup_quotes_the_statement(acidtest: Acidtest, tmp_path: Path
     ("address", "secret"),
     [("mysql://root:hunter2@127.0.0.1:1/", "hunter2"), ("postgresql://me:hunter2@127.0.0.1:1/", "hunter2")],
 )
-def test_an_unreachable_server_is_exit_code_3_and_tells_no_password(
+def test_an_unreachable_server_is_exit_code_2_and_tells_no_password(
     acidtest: Acidtest, met: str, address: str, secret: str
 ) -> None:
     result = acidtest("run", met, "-t", address)
-    assert result.code == 3
+    assert result.code == 2
     assert result.err.startswith("acidtest: error: ")
     assert secret not in result.out + result.err
 

@@ -29,7 +29,7 @@ from acidtest.campaign.plan import Chunk, Queue, Settings, cells_of
 from acidtest.campaign.status import Status
 from acidtest.campaign.store import Store
 from acidtest.campaign.view import View, WorkerLine
-from acidtest.errors import TargetFailedError, UsageError
+from acidtest.errors import UsageError
 from acidtest.targets.resolve import dbms_of
 
 TICK_S = 0.25
@@ -232,7 +232,7 @@ class Campaign:
         """Try again a few times; then the campaign goes on without it, or ends."""
         if message.chunk is not None:
             self._queue.give_back(message.chunk)
-        if message.exit_code != TargetFailedError.exit_code:
+        if not message.may_return:
             raise UsageError(message.why)
         self._failures[member.number, message.target] += 1
         if self._failures[member.number, message.target] >= DEATHS_MAX:

@@ -64,11 +64,12 @@ class Stopped:
 
 @dataclass(frozen=True, slots=True)
 class TargetLost:
-    """A target cannot be had, or died and could not be started again. `exit_code` as errors have it."""
+    """A target cannot be had, or died and could not be started again."""
 
     target: str
     why: str
-    exit_code: int
+    may_return: bool
+    """False if it would be the user's turn to change something."""
     chunk: Chunk | None = None
 
 

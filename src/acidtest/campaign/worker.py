@@ -25,7 +25,7 @@ from acidtest.campaign.messages import (
 )
 from acidtest.campaign.plan import Chunk, Settings
 from acidtest.campaign.statistics import SET_UP_REFUSED, Statistics
-from acidtest.errors import AcidtestError
+from acidtest.errors import AcidtestError, TargetFailedError, UnreachableError
 from acidtest.pipeline import Examined, Pipeline
 from acidtest.signatures import signature_of
 from acidtest.targets.resolve import open_target
@@ -90,7 +90,9 @@ class Worker:
         except AcidtestError as error:
             report.send()
             self._forget(chunk.cell.target)
-            self._tell(TargetLost(chunk.cell.target, str(error), error.exit_code, report.left))
+            # Every address answered when the campaign began.
+            may_return = isinstance(error, TargetFailedError | UnreachableError)
+            self._tell(TargetLost(chunk.cell.target, str(error), may_return, report.left))
             return
         report.send()
         self._tell(Finished(chunk))

@@ -241,6 +241,8 @@ def _resumed(
                     f"{name} is no target of the campaign in {folder}; it has {', '.join(specs)}"
                 )
             specs[name] = spec
+        for spec in specs.values():
+            require_target(spec)
         if cases is not None or seconds is not None:
             store.change_limits(replace(settings, cases=cases, seconds=seconds))
         cells_of(store.settings())

@@ -1,11 +1,12 @@
 """From a suspicious history to a finding: re-run, reduce, sign, compare with known bugs, try other levels."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from random import Random
 
 from acidtest import __version__
 from acidtest.casefile import print_case
-from acidtest.errors import AcidtestError, UsageError
+from acidtest.errors import AcidtestError, TargetFailedError, UsageError
 from acidtest.execute import Executor
 from acidtest.findings.finding import Finding, Sighting
 from acidtest.findings.known import KnownBugs
@@ -24,6 +25,21 @@ REDUCTION_S_MAX = 120.0
 Progress = Callable[[str], None]
 
 
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What is known of a violation, so far as the server could be asked."""
+
+    history: History
+    verdict: Verdict
+    verdicts: tuple[Verdict, ...]
+    reduction: str
+    """How it was reduced, or why not."""
+    shown: int = 0
+    runs: int = 0
+    bugs: tuple[str, ...] = ()
+    levels: tuple[Sighting, ...] = ()
+
+
 class Investigator:
     """Investigates the violations of one target, with the executor that found them.
 
@@ -39,14 +55,25 @@ class Investigator:
     def investigate(
         self, history: History, verdicts: Iterable[Verdict], *, seed: int | None = None, progress: Progress
     ) -> Finding:
-        """The finding that a history with a violation comes to."""
+        """The finding that a history with a violation comes to. It is told also if the server goes away for
+        good, which may be what was found."""
+        verdicts = tuple(verdicts)
         verdict = first_violation(verdicts)
         assert verdict is not None
-        original, signature = history.case, signature_of(history, verdict)
+        try:
+            evidence = self._look_into(history, verdict, seed, progress)
+        except TargetFailedError as lost:
+            evidence = Evidence(history, verdict, verdicts, f"neither run again nor reduced: {lost}")
+        return self._finding(evidence, history.case, seed)
+
+    def _look_into(
+        self, history: History, verdict: Verdict, seed: int | None, progress: Progress
+    ) -> Evidence:
+        signature = signature_of(history, verdict)
         judge = next(one for one in self._judges if one.name == verdict.oracle)
         progress("running it again")
         once = SameBug(self._executor, judge, signature)
-        shown = _times(once, original)
+        shown = _times(once, history.case)
         reduction, failure = None, "not reduced: it did not show again"
         if shown:
             gate = SameBug(self._executor, judge, signature, rate=shown / RERUNS)
@@ -60,8 +87,17 @@ class Investigator:
             history, verdict = gate.last_seen or (history, verdict)
             shown = _times(once, history.case)
         progress("trying every level")
-        told = _told(reduction) if reduction is not None else failure
-        return self._finding(history, verdict, original, shown, told, seed)
+        signature = signature_of(history, verdict)
+        return Evidence(
+            history,
+            verdict,
+            verdicts=judge_all(self._all_judges, history),
+            reduction=_told(reduction) if reduction is not None else failure,
+            shown=shown,
+            runs=RERUNS,
+            bugs=self._known.named(signature),
+            levels=tuple(self._at_levels(history.case, signature)),
+        )
 
     def _reduce(self, case: Case, gate: SameBug, seed: int | None, progress: Progress) -> Reduction:
         return reduce_case(
@@ -76,17 +112,9 @@ class Investigator:
 
     # -- telling
 
-    def _finding(
-        self,
-        history: History,
-        verdict: Verdict,
-        original: Case,
-        shown: int,
-        reduction: str,
-        seed: int | None,
-    ) -> Finding:
+    def _finding(self, evidence: Evidence, original: Case, seed: int | None) -> Finding:
+        history, verdict, verdicts = evidence.history, evidence.verdict, evidence.verdicts
         signature = signature_of(history, verdict)
-        verdicts = judge_all(self._all_judges, history)
         target = self._executor.target
         return Finding(
             signature=signature.text,
@@ -105,13 +133,13 @@ class Investigator:
             original=print_case(original),
             verdicts=tuple(map(verdict_to_json, verdicts)),
             explanation=tuple(explanation(history, verdict)),
-            shown=shown,
-            runs=RERUNS,
-            reduction=reduction,
-            known=self._known.named(signature),
+            shown=evidence.shown,
+            runs=evidence.runs,
+            reduction=evidence.reduction,
+            known=evidence.bugs,
             behaviour=verdict.known.name if verdict.known is not None else "",
             behaviour_link=verdict.known.link if verdict.known is not None else "",
-            levels=tuple(self._at_levels(history.case, signature)),
+            levels=evidence.levels,
             seed=seed,
             case=original.id,
             log=target.log_tail() if history.server_died else "",

@@ -38,7 +38,7 @@ def replay_command(finding: Finding, file: str = "minimal.sql") -> str:
 
 def rate(finding: Finding) -> str:
     """How often it shows, in words."""
-    return f"{finding.shown} of {finding.runs} runs"
+    return f"{finding.shown} of {finding.runs} runs" if finding.runs else "once; not run again"
 
 
 def known_as(finding: Finding) -> str:

@@ -4,11 +4,12 @@ Adding a DBMS is one file that implements `Target`, `Session` and, if its statem
 see docs/add-a-dbms.md. The conformance suite says when it is right.
 """
 
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Self
 
-from acidtest.errors import UsageError
+from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Level, Reply, Schema, State, TransactionState
 
 
@@ -37,6 +38,11 @@ class Session(ABC):
     def close(self) -> None:
         """Drop the connection; never fails."""
 
+
+RETURN_S = 30.0
+"""How long a server that is not ours may take to come back after it died."""
+
+_RETURN_PAUSE_S = 0.2
 
 Waits = Mapping[Session, frozenset[Session]]
 """Which session waits for which others. Unknown blockers (or blockers that are no session of ours): empty."""
@@ -141,8 +147,8 @@ class Target(ABC):
         return None
 
     def restart(self) -> bool:
-        """Bring a server of ours that died back to life with an empty private database; False if it is not
-        ours to restart. Sessions have to be opened anew."""
+        """Bring a server that died back to life with an empty private database. One that is not ours may be
+        brought back by others; False if that does not happen. Sessions have to be opened anew."""
         return False
 
     def settings(self) -> Mapping[str, str]:
@@ -165,3 +171,17 @@ class Target(ABC):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+def comes_back(connect: Callable[[], object]) -> bool:
+    """Whether a server that others look after takes connections again before long."""
+    deadline = time.monotonic() + RETURN_S
+    while True:
+        try:
+            connect()
+        except TargetFailedError:
+            if time.monotonic() > deadline:
+                return False
+            time.sleep(_RETURN_PAUSE_S)  # nobody tells us when it is there
+        else:
+            return True

@@ -16,7 +16,7 @@ from acidtest.model import Level, Rows, Schema, State, TransactionState, freeze_
 from acidtest.servers.base import Endpoint
 from acidtest.sql import may_leave_session_traces
 from acidtest.targets import postgres_catalog
-from acidtest.targets.base import Session, Target, Waits, Watch
+from acidtest.targets.base import Session, Target, Waits, Watch, comes_back
 from acidtest.targets.postgres_session import PostgresSession, RefusedError
 from acidtest.targets.sqltext import quote
 
@@ -215,8 +215,12 @@ class PostgresTarget(Target):
             )
         return self._control_session
 
+    def _admin(self) -> PostgresSession:
+        """A connection outside the private database."""
+        return PostgresSession(self.endpoint, self.endpoint.database or "postgres")
+
     def _create_database(self) -> None:
-        admin = PostgresSession(self.endpoint, self.endpoint.database or "postgres")
+        admin = self._admin()
         try:
             self._take_stock(admin)
             # Texts sort by their bytes, whatever the server's locale: answers must not depend on the machine.
@@ -253,11 +257,12 @@ class PostgresTarget(Target):
         return PostgresTarget(self.endpoint, self.label)
 
     def restart(self) -> bool:
-        if self._server is None:
-            return False
         self._close_connections()
-        self._server.restart()
-        self.endpoint = self._server.endpoint
+        if self._server is not None:
+            self._server.restart()
+            self.endpoint = self._server.endpoint
+        elif not comes_back(lambda: self._admin().close()):
+            return False
         with suppress(RefusedError):  # the old database came back with the server, unless its files were lost
             self._drop_database()
         self._database = f"acidtest_{token_hex(6)}"
@@ -283,7 +288,7 @@ class PostgresTarget(Target):
 
     def _drop_database(self) -> None:
         """Drop the private database, and only if it bears the mark."""
-        admin = PostgresSession(self.endpoint, self.endpoint.database or "postgres")
+        admin = self._admin()
         try:
             marks = admin.rows(
                 "SELECT shobj_description(oid, 'pg_database') FROM pg_database"

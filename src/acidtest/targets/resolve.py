@@ -12,7 +12,7 @@ from typing import cast
 from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
 
 from acidtest import servers
-from acidtest.errors import UsageError
+from acidtest.errors import TargetFailedError, UnreachableError, UsageError
 from acidtest.model import Level
 from acidtest.servers import Endpoint
 from acidtest.targets.base import Target
@@ -109,10 +109,14 @@ def without_password(spec: str) -> str:
 
 
 def require_target(spec: str) -> None:
-    """Refuse a server that is not installed, before anything else is made for it."""
+    """Refuse a server that is not installed, or does not answer, before anything else is made for it."""
     name, address = check_spec(spec)
-    if address is None and DBMSS[name].port is not None:
+    if DBMSS[name].port is None:
+        return
+    if address is None:
         servers.require(spec.partition("?")[0])
+    else:
+        open_target(spec).close()
 
 
 def is_own_file(spec: str) -> bool:
@@ -179,10 +183,11 @@ def _open_at(dbms: Dbms, name: str, address: SplitResult) -> Target:
         password=unquote(address.password or ""),
         database=address.path.strip("/"),
     )
-    # The label goes into reports, so the password stays out of it.
-    return make_target(dbms)(
-        endpoint, f"{address.scheme}://{endpoint.user}@{endpoint.host}:{endpoint.port}/", None
-    )
+    try:
+        # The label goes into reports and replay commands.
+        return make_target(dbms)(endpoint, without_password(address.geturl()), None)
+    except TargetFailedError as error:
+        raise UnreachableError(str(error)) from error
 
 
 def _port(address: SplitResult, default: int) -> int:

@@ -73,12 +73,6 @@ class PrivateDatabase:
         answers = self._rows(question)
         return freeze_state({table: sort_rows(rows) for table, rows in zip(tables, answers, strict=True)})
 
-    def drop(self) -> None:
-        """Drop the database, if it bears the mark."""
-        marked = self._wire.ask(f"SELECT made_by FROM {quote_name(self.name)}.{MARKER_TABLE}")[-1]
-        if isinstance(marked, ResultSet) and marked.rows == (("acidtest",),):
-            self._ask_all(f"DROP DATABASE {quote_name(self.name)}")
-
     def _drops(self) -> list[str]:
         own = quote_text(self.name)
         events = f";SELECT EVENT_NAME, 'EVENT' FROM information_schema.EVENTS WHERE EVENT_SCHEMA = {own}"
@@ -113,6 +107,13 @@ class PrivateDatabase:
 
     def _failed(self, what: str, refused: Refused) -> TargetFailedError:
         return TargetFailedError(f"{self._wire.label}: {what} failed: {refused.message} ({refused.errno})")
+
+
+def drop_marked(wire: Wire, name: str) -> None:
+    """Drop a database, if it bears the mark."""
+    marked = wire.ask(f"SELECT made_by FROM {quote_name(name)}.{MARKER_TABLE}")[-1]
+    if isinstance(marked, ResultSet) and marked.rows == (("acidtest",),):
+        wire.ask(f"DROP DATABASE {quote_name(name)}")
 
 
 def _joined(statements: Iterable[str]) -> str:

@@ -12,10 +12,10 @@ from weakref import WeakSet
 from acidtest.errors import AcidtestError, TargetFailedError, UsageError
 from acidtest.model import ErrorKind, Level, Schema, State, TransactionState
 from acidtest.servers.base import Endpoint
-from acidtest.targets.base import Session, Target, Watch
+from acidtest.targets.base import Session, Target, Watch, comes_back
 from acidtest.targets.mysql_family.catalog import quote_name
 from acidtest.targets.mysql_family.errors import FAMILY
-from acidtest.targets.mysql_family.private import PrivateDatabase
+from acidtest.targets.mysql_family.private import PrivateDatabase, drop_marked
 from acidtest.targets.mysql_family.replies import ConnectionLostError, Refused, ResultSet
 from acidtest.targets.mysql_family.session import MySQLSession
 from acidtest.targets.mysql_family.waits import FamilyWatch
@@ -164,12 +164,15 @@ class FamilyTarget(Target):
         return type(self)(self.endpoint, self.label)
 
     def restart(self) -> bool:
-        if self._server is None:
-            return False
         self._drop_connections()
-        self._server.restart(fresh=True)  # what a crash left behind is of no use to the next case
-        self.endpoint = self._server.endpoint
+        if self._server is not None:
+            self._server.restart(fresh=True)  # what a crash left behind is of no use to the next case
+            self.endpoint = self._server.endpoint
+        elif not comes_back(lambda: Wire(self.endpoint, self.label, None).close()):
+            return False
+        self._control.close()
         self._control = Wire(self.endpoint, self.label, None, multi=True)
+        drop_marked(self._control, self._private.name)  # it came back with a server that is not ours
         self._begin()
         return True
 
@@ -276,7 +279,7 @@ class FamilyTarget(Target):
     def _leave(self) -> None:
         self.close_sessions()
         self.restore_server()
-        self._private.drop()
+        drop_marked(self._control, self._private.name)
 
     def _drop_connections(self) -> None:
         for session in self._sessions.values():

@@ -1,0 +1,66 @@
+"""What an investigation makes of a suspicious history, when the server does not play along."""
+
+import pytest
+
+from acidtest.casefile import parse_case
+from acidtest.errors import TargetFailedError
+from acidtest.execute import Executor
+from acidtest.findings.finding import Finding
+from acidtest.findings.investigate import RERUNS, Investigator
+from acidtest.findings.markdown import report
+from acidtest.model import Case, History, Level
+from acidtest.oracles.registry import judge_all, make_oracles
+from acidtest.targets.resolve import open_target
+
+DIRTY = parse_case(
+    """\
+-- setup
+CREATE TABLE t (a INT);
+INSERT INTO t VALUES (1);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET a = 2;
+/* tx2 */ SELECT * FROM t;
+/* tx1 */ ROLLBACK;
+""",
+    "dirty",
+).at_level(Level.READ_COMMITTED)
+
+
+class GoneExecutor(Executor):
+    """Its server stays away after so many runs."""
+
+    runs = 1
+
+    def run(self, case: Case, fresh: bool = False) -> History:
+        self.runs -= 1
+        if self.runs < 0:
+            raise TargetFailedError("it does not answer any more")
+        return super().run(case, fresh)
+
+
+@pytest.mark.parametrize("runs", [1, 5, RERUNS + 5])
+def test_a_finding_is_not_lost_with_its_server(runs: int) -> None:
+    finding = investigate_for(runs)
+    assert (finding.shown, finding.runs, finding.levels) == (0, 0, ())
+    assert "it does not answer any more" in finding.reduction
+    assert finding.minimal == finding.original
+    assert finding.oracles == ("solver",)
+    assert not finding.is_flaky
+    assert "it does not answer any more" in report(finding)
+
+
+def test_with_a_server_that_stays_it_is_run_again_and_reduced() -> None:
+    finding = investigate_for(10_000)
+    assert (finding.shown, finding.runs) == (RERUNS, RERUNS)
+    assert [sighting.found for sighting in finding.levels].count("shows") >= 1
+
+
+def investigate_for(runs: int) -> Finding:
+    """What comes of it if the server takes that many runs."""
+    with open_target("simulated@dirty-read") as target, GoneExecutor(target) as executor:
+        executor.runs = runs
+        judges = make_oracles(["solver"], target)
+        history = executor.run(DIRTY)
+        investigator = Investigator(executor, judges, judges)
+        return investigator.investigate(history, judge_all(judges, history), progress=lambda _: None)
