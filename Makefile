@@ -7,6 +7,8 @@ BIN    := $(VENV)/bin
 
 demo: $(VENV)/.installed
 	$(BIN)/acidtest demo
+	@echo
+	@echo 'To go on:  . $(BIN)/activate'
 
 test: $(VENV)/.installed-dev
 	ACIDTEST_PROVIDE=1 $(BIN)/python -m pytest

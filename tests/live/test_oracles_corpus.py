@@ -3,18 +3,15 @@
 What shows where is the table of `test_corpus_bugs`; here the oracles judge such runs without expectations.
 """
 
-from collections.abc import Iterator
-
 import pytest
 
 from acidtest import corpus, servers
 from acidtest.casefile import check, load_case
 from acidtest.corpus.levels import Observed, classify
-from acidtest.execute import Executor
 from acidtest.model import History, Judgement, Level, Verdict, ViolationKind
 from acidtest.oracles.phenomena import phenomena
-from acidtest.oracles.registry import ORACLES, Oracle, make_oracles
-from acidtest.targets.resolve import DBMSS, make_target, open_target
+from acidtest.targets.resolve import DBMSS, make_target
+from tests.live.bench import Bench, Benches
 from tests.live.test_corpus_bugs import COLUMNS, ELSEWHERE, OFFERED, SHOWS, TABLE
 from tests.unit.test_oracles_phenomena import NAMES, SKEW
 
@@ -47,43 +44,14 @@ SOLVED = ("postgres", "mariadb@10.11", "mysql@9.7")
 """Where the evaluator knows the dialect, so that what occurred can be named."""
 
 
-class Bench:
-    """A target with an executor and all oracles."""
-
-    def __init__(self, spec: str) -> None:
-        self.executor = Executor(open_target(spec))
-        self.oracles: list[Oracle] = make_oracles(ORACLES, self.executor.target)
-
-    def run(self, name: str, level: Level) -> History:
-        return self.executor.run(load_case(corpus.find(name)).at_level(level), fresh=True)
-
-    def judge(self, history: History) -> dict[str, Verdict]:
-        verdicts = [oracle.judge(history) for oracle in self.oracles]
-        return {one.oracle: one for one in verdicts if one is not None}
-
-    def close(self) -> None:
-        for oracle in self.oracles:
-            oracle.close()
-        self.executor.close()
-        self.executor.target.close()
-
-
-@pytest.fixture(scope="module")
-def benches() -> Iterator[dict[str, Bench]]:
-    opened: dict[str, Bench] = {}
-    yield opened
-    for bench in opened.values():
-        bench.close()
-
-
-def bench_of(benches: dict[str, Bench], spec: str) -> Bench:
-    if spec == "duckdb":
-        pytest.importorskip("duckdb")
+def bench_of(benches: Benches, spec: str) -> Bench:
     if DBMSS[spec.partition("@")[0]].port is not None and servers.find_installed(spec) is None:
         pytest.skip(f"{spec} is not installed")
-    if spec not in benches:
-        benches[spec] = Bench(spec)
-    return benches[spec]
+    return benches.of(spec)
+
+
+def run(bench: Bench, name: str, level: Level) -> History:
+    return bench.run(load_case(corpus.find(name)).at_level(level), fresh=True)
 
 
 def marks(spec: str) -> list[pytest.MarkDecorator]:
@@ -107,10 +75,10 @@ def violations(verdicts: dict[str, Verdict]) -> dict[str, Verdict]:
     ],
 )
 def test_a_bug_is_a_violation_by_two_oracles_where_it_shows_and_by_none_where_not(
-    bug: str, level: Level, spec: str, expected: str, benches: dict[str, Bench]
+    bug: str, level: Level, spec: str, expected: str, benches: Benches
 ) -> None:
     bench = bench_of(benches, spec)
-    history = bench.run(bug, level)
+    history = run(bench, bug, level)
     verdicts = bench.judge(history)
     shows = bool(check(history))
     if spec in OFFERED:  # of the others an older or newer release may be installed than the table knows
@@ -134,18 +102,18 @@ def test_a_bug_is_a_violation_by_two_oracles_where_it_shows_and_by_none_where_no
     ],
 )
 def test_a_bug_is_no_violation_at_levels_where_it_does_not_show(
-    bug: str, level: Level, spec: str, benches: dict[str, Bench]
+    bug: str, level: Level, spec: str, benches: Benches
 ) -> None:
     bench = bench_of(benches, spec)
-    verdicts = bench.judge(bench.run(bug, level))
+    verdicts = bench.judge(run(bench, bug, level))
     assert {name: one.judgement for name, one in verdicts.items()} == dict.fromkeys(verdicts, Judgement.PASS)
 
 
 @pytest.mark.parametrize(
     "spec", [pytest.param(one, marks=marks(one)) for one in ("mariadb@10.11", "mysql@9.7")]
 )
-def test_a_current_read_is_allowed_and_has_a_name(spec: str, benches: dict[str, Bench]) -> None:
-    history = bench_of(benches, spec).run(CURRENT_READ, RR)
+def test_a_current_read_is_allowed_and_has_a_name(spec: str, benches: Benches) -> None:
+    history = run(bench_of(benches, spec), CURRENT_READ, RR)
     assert SKEW in phenomena(history)
 
 
@@ -166,10 +134,10 @@ DUCKDB_BUG = {"pmp-write-predicate", "g-single-read-skew-write-predicate"}
 
 
 @pytest.mark.parametrize(("spec", "level"), CELLS)
-def test_a_classical_anomaly_is_no_violation(spec: str, level: Level, benches: dict[str, Bench]) -> None:
+def test_a_classical_anomaly_is_no_violation(spec: str, level: Level, benches: Benches) -> None:
     bench = bench_of(benches, spec)
     for case in corpus.anomalies():
-        found = violations(bench.judge(bench.run(case.id, level)))
+        found = violations(bench.judge(run(bench, case.id, level)))
         if spec == "duckdb" and case.id in DUCKDB_BUG:
             names = {one.known.name for one in found.values() if one.known}
             assert names == {"no conflict between UPDATE and DELETE"}, case.id
@@ -178,24 +146,22 @@ def test_a_classical_anomaly_is_no_violation(spec: str, level: Level, benches: d
 
 
 @pytest.mark.parametrize(("spec", "level"), CELLS)
-def test_every_oracle_decides_the_classical_anomalies(
-    spec: str, level: Level, benches: dict[str, Bench]
-) -> None:
+def test_every_oracle_decides_the_classical_anomalies(spec: str, level: Level, benches: Benches) -> None:
     bench = bench_of(benches, spec)
     undecided = {
         (name, one.explanation)
         for case in corpus.anomalies()
-        for name, one in bench.judge(bench.run(case.id, level)).items()
+        for name, one in bench.judge(run(bench, case.id, level)).items()
         if one.judgement is Judgement.UNKNOWN
     }
     assert undecided == set()
 
 
 @pytest.mark.parametrize(("spec", "level"), [cell for cell in CELLS if cell.values[0] in SOLVED])
-def test_an_anomaly_that_occurs_has_its_name(spec: str, level: Level, benches: dict[str, Bench]) -> None:
+def test_an_anomaly_that_occurs_has_its_name(spec: str, level: Level, benches: Benches) -> None:
     bench = bench_of(benches, spec)
     for case in corpus.anomalies():
-        history = bench.run(case.id, level)
+        history = run(bench, case.id, level)
         occurred = phenomena(history)
         if classify(history) is Observed.OCCURS:
             # PostgreSQL re-checks and keeps the row that InnoDB deletes: it has another name there.

@@ -3,16 +3,13 @@
 Each trap's expectations say what makes it one, so a trap that does not snap shut fails its test, too.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import pytest
 
 from acidtest.casefile import check, parse_case
-from acidtest.execute import Executor
 from acidtest.model import Case, EventKind, History, Judgement, Level
-from acidtest.oracles.registry import ORACLES, Oracle, make_oracles
-from acidtest.targets.resolve import open_target
+from tests.live.bench import Bench, Benches
 
 INNODB = ("mariadb@10.11", "mysql@9.7")
 POSTGRES = ("postgres",)
@@ -541,45 +538,13 @@ MIXED = Trap(
 )
 
 
-class Bench:
-    """A target with an executor and all oracles."""
-
-    def __init__(self, spec: str) -> None:
-        self.executor = Executor(open_target(spec))
-        self.oracles: list[Oracle] = make_oracles(ORACLES, self.executor.target)
-
-    def judgements(self, history: History) -> dict[str, tuple[Judgement, str]]:
-        verdicts = [oracle.judge(history) for oracle in self.oracles]
-        return {one.oracle: (one.judgement, one.explanation) for one in verdicts if one is not None}
-
-    def close(self) -> None:
-        for oracle in self.oracles:
-            oracle.close()
-        self.executor.close()
-        self.executor.target.close()
-
-
-@pytest.fixture(scope="module")
-def benches() -> Iterator[dict[str, Bench]]:
-    opened: dict[str, Bench] = {}
-    yield opened
-    for bench in opened.values():
-        bench.close()
-
-
-def bench_of(benches: dict[str, Bench], spec: str) -> Bench:
-    if spec not in benches:
-        benches[spec] = Bench(spec)
-    return benches[spec]
-
-
 def silent(bench: Bench, trap: Trap, level: Level | None) -> History:
     """Run a trap and require that it snaps shut and that no oracle minds."""
-    history = bench.executor.run(trap.case.at_level(level))
+    history = bench.run(trap.case.at_level(level))
     assert check(history) == (), level
-    for oracle, (judgement, explanation) in bench.judgements(history).items():
+    for oracle, verdict in bench.judge(history).items():
         allowed = {Judgement.PASS} | ({Judgement.UNKNOWN} if oracle in trap.undecided else set())
-        assert judgement in allowed, (level, oracle, explanation)
+        assert verdict.judgement in allowed, (level, oracle, verdict.explanation)
     return history
 
 
@@ -591,22 +556,22 @@ def silent(bench: Bench, trap: Trap, level: Level | None) -> History:
         for spec in trap.specs
     ],
 )
-def test_a_trap_raises_no_alarm_at_any_level(trap: Trap, spec: str, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, spec)
+def test_a_trap_raises_no_alarm_at_any_level(trap: Trap, spec: str, benches: Benches) -> None:
+    bench = benches.of(spec)
     for level in bench.executor.target.levels:
         silent(bench, trap, level)
 
 
 @pytest.mark.parametrize("spec", [pytest.param(one, marks=pytest.mark.live(one)) for one in MIXED.specs])
-def test_mixed_levels_raise_no_alarm(spec: str, benches: dict[str, Bench]) -> None:
-    history = silent(bench_of(benches, spec), MIXED, None)
+def test_mixed_levels_raise_no_alarm(spec: str, benches: Benches) -> None:
+    history = silent(benches.of(spec), MIXED, None)
     assert [level.short for level in history.levels.values()] == ["RC", "RR", "SER"]
 
 
 @pytest.mark.parametrize("spec", [pytest.param(one, marks=pytest.mark.live(one)) for one in INNODB])
-def test_the_three_that_one_commit_released_are_judged(spec: str, benches: dict[str, Bench]) -> None:
+def test_the_three_that_one_commit_released_are_judged(spec: str, benches: Benches) -> None:
     trap = next(one for one in TRAPS if one.name == "three transactions released by one COMMIT")
-    history = silent(bench_of(benches, spec), trap, Level.READ_COMMITTED)
+    history = silent(benches.of(spec), trap, Level.READ_COMMITTED)
     resumed = [event for event in history.events if event.kind is EventKind.RESUMED]
     assert {event.session for event in resumed} == {"tx2", "tx3", "tx4"}
     assert {event.cause for event in resumed} == {8}

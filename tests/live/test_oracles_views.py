@@ -3,7 +3,6 @@
 A violating history is a real one in which one answer was exchanged for what a broken DBMS would have said.
 """
 
-from collections.abc import Iterator
 from dataclasses import replace
 
 import pytest
@@ -23,51 +22,21 @@ from acidtest.model import (
     ViolationKind,
 )
 from acidtest.oracles import solver
-from acidtest.oracles.registry import Oracle, make_oracles
-from acidtest.targets.resolve import open_target
+from tests.live.bench import Bench, Benches
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
 SERVERS = ("postgres", "mariadb@10.11")
 
 
-class Bench:
-    """A target with an executor and its oracles."""
-
-    def __init__(self, spec: str) -> None:
-        self.executor = Executor(open_target(spec))
-        self.oracles: dict[str, Oracle] = {
-            one.name: one for one in make_oracles(["solver", "views", "serial"], self.executor.target)
-        }
-
-    def run(self, text: str, level: Level | None = None) -> History:
-        return self.executor.run(parse_case(text, "case").at_level(level))
-
-    def views(self, history: History) -> Verdict:
-        verdict = self.oracles["views"].judge(history)
-        assert verdict is not None
-        return verdict
-
-    def close(self) -> None:
-        for oracle in self.oracles.values():
-            oracle.close()
-        self.executor.close()
-        self.executor.target.close()
+def run(bench: Bench, text: str, level: Level | None = None) -> History:
+    return bench.run(parse_case(text, "case").at_level(level))
 
 
-@pytest.fixture(scope="module")
-def benches() -> Iterator[dict[str, Bench]]:
-    opened: dict[str, Bench] = {}
-    yield opened
-    for bench in opened.values():
-        bench.close()
-
-
-def bench_of(benches: dict[str, Bench], spec: str) -> Bench:
-    if spec == "duckdb":
-        pytest.importorskip("duckdb")
-    if spec not in benches:
-        benches[spec] = Bench(spec)
-    return benches[spec]
+def judged(bench: Bench, history: History) -> Verdict:
+    """What the oracle says."""
+    verdict = bench.oracles["views"].judge(history)
+    assert verdict is not None
+    return verdict
 
 
 def live(*values: object) -> object:
@@ -109,9 +78,9 @@ def rows(*values: Row) -> Rows:
 
 
 @pytest.mark.parametrize("spec", EVERYWHERE)
-def test_a_clean_history_passes(spec: str, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, spec)
-    assert bench.views(bench.run(SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
+def test_a_clean_history_passes(spec: str, benches: Benches) -> None:
+    bench = benches.of(spec)
+    assert judged(bench, run(bench, SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
 
 
 @pytest.mark.parametrize("spec", EVERYWHERE)
@@ -125,27 +94,27 @@ def test_a_clean_history_passes(spec: str, benches: dict[str, Bench]) -> None:
     ],
 )
 def test_a_wrong_answer_is_a_violation(
-    spec: str, step: int, seen: tuple[Row, ...], anomaly: str, benches: dict[str, Bench]
+    spec: str, step: int, seen: tuple[Row, ...], anomaly: str, benches: Benches
 ) -> None:
-    bench = bench_of(benches, spec)
-    history = bench.run(SETUP + WRITER_AND_READER)
-    verdict = bench.views(with_outcome(history, step, rows(*seen)))
+    bench = benches.of(spec)
+    history = run(bench, SETUP + WRITER_AND_READER)
+    verdict = judged(bench, with_outcome(history, step, rows(*seen)))
     assert (verdict.judgement, verdict.kind) == (Judgement.VIOLATION, ViolationKind.WRONG_ROWS)
     assert (verdict.step, verdict.anomaly) == (step, anomaly)
 
 
 @pytest.mark.parametrize("spec", EVERYWHERE)
-def test_a_wrong_count_is_a_violation(spec: str, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, spec)
-    verdict = bench.views(with_outcome(bench.run(SETUP + WRITER_AND_READER), 3, Affected(2)))
+def test_a_wrong_count_is_a_violation(spec: str, benches: Benches) -> None:
+    bench = benches.of(spec)
+    verdict = judged(bench, with_outcome(run(bench, SETUP + WRITER_AND_READER), 3, Affected(2)))
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_AFFECTED_COUNT, 3)
 
 
 @pytest.mark.parametrize("spec", EVERYWHERE)
-def test_a_wrong_final_state_is_a_violation(spec: str, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, spec)
-    history = replace(bench.run(SETUP + WRITER_AND_READER), final={"t": ((1, 11), (2, 20))})
-    assert bench.views(history).kind is ViolationKind.WRONG_FINAL_STATE
+def test_a_wrong_final_state_is_a_violation(spec: str, benches: Benches) -> None:
+    bench = benches.of(spec)
+    history = replace(run(bench, SETUP + WRITER_AND_READER), final={"t": ((1, 11), (2, 20))})
+    assert judged(bench, history).kind is ViolationKind.WRONG_FINAL_STATE
 
 
 SEVERAL_TABLES = """\
@@ -173,9 +142,9 @@ INSERT INTO b VALUES (1, 10, 'p'), (2, 20, 'q'), (2, 20, 'q');
 
 
 @pytest.mark.parametrize("spec", EVERYWHERE)
-def test_statements_over_several_tables_pass(spec: str, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, spec)
-    assert bench.views(bench.run(SEVERAL_TABLES)).judgement is Judgement.PASS
+def test_statements_over_several_tables_pass(spec: str, benches: Benches) -> None:
+    bench = benches.of(spec)
+    assert judged(bench, run(bench, SEVERAL_TABLES)).judgement is Judgement.PASS
 
 
 JOINS_THAT_WRITE = """\
@@ -203,12 +172,12 @@ INSERT INTO b VALUES (1, 10, 'p'), (2, 20, 'q'), (NULL, 20, 'q');
 
 
 @pytest.mark.live("mariadb@10.11")
-def test_writes_of_several_tables_and_of_keys_pass(benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, "mariadb@10.11")
-    history = bench.run(JOINS_THAT_WRITE)
-    assert bench.views(history).judgement is Judgement.PASS
+def test_writes_of_several_tables_and_of_keys_pass(benches: Benches) -> None:
+    bench = benches.of("mariadb@10.11")
+    history = run(bench, JOINS_THAT_WRITE)
+    assert judged(bench, history).judgement is Judgement.PASS
     wrong = with_outcome(history, 1, Affected(3))
-    assert bench.views(wrong).kind is ViolationKind.WRONG_AFFECTED_COUNT
+    assert judged(bench, wrong).kind is ViolationKind.WRONG_AFFECTED_COUNT
 
 
 KEY_USED_AGAIN = (
@@ -231,15 +200,13 @@ KEY_USED_AGAIN = (
         live("mariadb@10.11", [(1, 12), (2, 20)]),  # a row is its key, so this is its newest version
     ],
 )
-def test_the_key_of_a_deleted_row_may_be_used_again(
-    spec: str, seen: list[Row], benches: dict[str, Bench]
-) -> None:
-    bench = bench_of(benches, spec)
-    history = bench.run(KEY_USED_AGAIN, RR)
+def test_the_key_of_a_deleted_row_may_be_used_again(spec: str, seen: list[Row], benches: Benches) -> None:
+    bench = benches.of(spec)
+    history = run(bench, KEY_USED_AGAIN, RR)
     outcome = history.records[4].outcome
     assert isinstance(outcome, Rows)
     assert sorted(outcome.rows) == seen
-    assert bench.views(history).judgement is Judgement.PASS
+    assert judged(bench, history).judgement is Judgement.PASS
     assert solver.judge(history).judgement is Judgement.PASS
 
 
@@ -258,11 +225,11 @@ CUT_AND_DIRTY = (
 
 
 @pytest.mark.live("mariadb@10.11")
-def test_limit_in_writes_and_dirty_reads_of_insert_select_pass(benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, "mariadb@10.11")
-    history = bench.run(CUT_AND_DIRTY, Level.READ_UNCOMMITTED)
+def test_limit_in_writes_and_dirty_reads_of_insert_select_pass(benches: Benches) -> None:
+    bench = benches.of("mariadb@10.11")
+    history = run(bench, CUT_AND_DIRTY, Level.READ_UNCOMMITTED)
     assert history.records[4].outcome == Affected(1)
-    assert bench.views(history).judgement is Judgement.PASS
+    assert judged(bench, history).judgement is Judgement.PASS
 
 
 REFUSED_AT_FIRST = (
@@ -280,27 +247,27 @@ REFUSED_AT_FIRST = (
 )
 
 
-def test_a_first_statement_that_sqlite_refuses_takes_no_snapshot(benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, "sqlite")
-    assert bench.views(bench.run(REFUSED_AT_FIRST)).judgement is Judgement.PASS
+def test_a_first_statement_that_sqlite_refuses_takes_no_snapshot(benches: Benches) -> None:
+    bench = benches.of("sqlite")
+    assert judged(bench, run(bench, REFUSED_AT_FIRST)).judgement is Judgement.PASS
 
 
 @pytest.mark.parametrize("spec", [live("sqlite"), live("postgres"), live("mariadb@10.11")])
-def test_classical_anomalies_raise_no_alarm(spec: str, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, spec)
+def test_classical_anomalies_raise_no_alarm(spec: str, benches: Benches) -> None:
+    bench = benches.of(spec)
     for level in bench.executor.target.levels:
         for case in corpus.anomalies():
-            history = bench.executor.run(case.at_level(level))
-            assert bench.views(history).judgement is Judgement.PASS, (case.id, level)
+            history = bench.run(case.at_level(level))
+            assert judged(bench, history).judgement is Judgement.PASS, (case.id, level)
             if spec in SERVERS:
                 assert solver.judge(history).judgement is Judgement.PASS, (case.id, level)
 
 
 @pytest.mark.parametrize("anomaly", ["pmp-write-predicate", "g-single-read-skew-write-predicate"])
-def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, "duckdb")
+def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: Benches) -> None:
+    bench = benches.of("duckdb")
     case = next(case for case in corpus.anomalies() if case.id == anomaly)
-    verdict = bench.views(bench.executor.run(case))
+    verdict = judged(bench, bench.run(case))
     assert (verdict.judgement, verdict.kind) == (Judgement.VIOLATION, ViolationKind.WRONG_ERROR)
     assert verdict.known is not None
     assert "17223" in verdict.known.link
@@ -318,10 +285,10 @@ def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: dict[str, Be
         ("MYSQL-114389", RR),
     ],
 )
-def test_known_bugs_are_violations_by_two_oracles(bug: str, level: Level, benches: dict[str, Bench]) -> None:
-    bench = bench_of(benches, "mariadb@10.11")
-    history = bench.executor.run(load_case(corpus.find(bug)).at_level(level), fresh=True)
-    views = bench.views(history)
+def test_known_bugs_are_violations_by_two_oracles(bug: str, level: Level, benches: Benches) -> None:
+    bench = benches.of("mariadb@10.11")
+    history = bench.run(load_case(corpus.find(bug)).at_level(level), fresh=True)
+    views = judged(bench, history)
     solved = solver.judge(history)
     assert (views.judgement, solved.judgement) == (Judgement.VIOLATION, Judgement.VIOLATION)
     assert (views.kind, views.step) == (solved.kind, solved.step)
@@ -331,10 +298,10 @@ def test_known_bugs_are_violations_by_two_oracles(bug: str, level: Level, benche
 def test_scratch_tables_that_were_lost_are_made_anew() -> None:
     bench = Bench("mariadb@10.11")
     try:
-        assert bench.views(bench.run(SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
+        assert judged(bench, run(bench, SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
         assert bench.executor.target.restart()
         bench.executor.close()
         bench.executor = Executor(bench.executor.target)
-        assert bench.views(bench.run(SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
+        assert judged(bench, run(bench, SETUP + WRITER_AND_READER)).judgement is Judgement.PASS
     finally:
         bench.close()

@@ -122,7 +122,8 @@ def test_what_a_finding_may_explain_is_looked_at_again_now_and_then() -> None:
 def test_the_more_time_was_spent_the_choosier() -> None:
     suspects = Suspects()
     suspects.found("t", signature("update"))
-    assert not suspects.is_worth_it("t", signature("update", "delete"), spent=0.3)
+    assert not suspects.is_worth_it("t", signature("update", "delete", "insert"), spent=0.3)
+    assert suspects.is_worth_it("t", signature("update", "delete"), spent=0.3)
     assert suspects.is_worth_it("t", signature("delete"), spent=0.3)
     assert not suspects.is_worth_it("t", signature("insert"), spent=0.5)
     assert suspects.is_worth_it("t", replace(signature("insert"), waited=True), spent=0.5)

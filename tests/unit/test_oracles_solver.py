@@ -759,6 +759,37 @@ def test_same_value_update_is_known_by_its_name() -> None:
     )
 
 
+def test_same_value_update_is_known_also_where_only_a_part_of_the_row_was_read() -> None:
+    schedule = """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET v = 5 WHERE id = 1;
+/* tx1 */ UPDATE t SET v = 5 WHERE id = 1;
+/* tx1 */ SELECT v FROM t WHERE v < 10;
+/* tx1 */ COMMIT;
+"""
+    verdict = violation(with_outcome(replace(run(schedule, RR), dbms="mariadb"), 4, Rows(("v",), ())))
+    assert verdict.known is not None
+    assert verdict.known.name == "same-value update"
+
+
+def test_a_replaced_row_that_stays_as_it_was_is_known_as_a_same_value_update() -> None:
+    schedule = """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET v = 5 WHERE id = 1;
+/* tx1 */ REPLACE INTO t VALUES (1, {value});
+/* tx1 */ SELECT * FROM t WHERE id = 1;
+/* tx1 */ COMMIT;
+"""
+    names = []
+    for value in (5, 6):
+        history = replace(run(schedule.format(value=value), RR), dbms="mariadb")
+        verdict = violation(with_outcome(history, 4, rows((1, 10))))
+        names.append(verdict.known and verdict.known.name)
+    assert names == ["same-value update", None]
+
+
 def test_semi_consistent_read_is_known_by_its_name() -> None:
     schedule = """
 /* tx1 */ BEGIN;

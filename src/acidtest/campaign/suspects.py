@@ -8,8 +8,9 @@ from acidtest.signatures import Signature
 EXPLAINED_STEP, UNEXPLAINED_STEP = 4, 2
 
 ENOUGH, MUCH = 0.25, 0.4
-"""Shares of the time. Above the first, what a finding may explain is left alone; above the second, whatever
-went wrong in the same way at the same kind of statement: one flood of violations must not stop it all."""
+"""Shares of the time. Above the first, what a finding may explain is left alone, unless it is almost bare:
+with one cause more, it is soon reduced if it is nothing else. Above the second, so is whatever went wrong in
+the same way at the same kind of statement: one flood of violations must not stop it all."""
 
 
 class Suspects:
@@ -40,15 +41,16 @@ class Suspects:
         found = self._found.get(target, set())
         if spent > MUCH and any(signature.looks_like(one) for one in found):
             return False
-        explained = _is_explained(signature, found)
-        if spent > ENOUGH and explained:
+        explained_by = [one for one in found if signature.may_become(one)]
+        if spent > ENOUGH and explained_by and not _is_almost_bare(signature, explained_by):
             return False
         self._seen[target, signature] += 1
-        return _is_power(self._seen[target, signature], EXPLAINED_STEP if explained else UNEXPLAINED_STEP)
+        step = EXPLAINED_STEP if explained_by else UNEXPLAINED_STEP
+        return _is_power(self._seen[target, signature], step)
 
 
-def _is_explained(signature: Signature, found: Iterable[Signature]) -> bool:
-    return any(signature.may_become(one) for one in found)
+def _is_almost_bare(signature: Signature, explained_by: Iterable[Signature]) -> bool:
+    return any(len(signature.causes) <= len(one.causes) + 1 for one in explained_by)
 
 
 def _is_power(number: int, base: int) -> bool:

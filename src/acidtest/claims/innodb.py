@@ -35,8 +35,8 @@ SEMI_CONSISTENT_READ = Quirk(
 )
 SAME_VALUE_UPDATE = Quirk(
     "same-value update",
-    "an UPDATE that leaves a row as it is writes no new version, so the row stays the other transaction's "
-    "and an older snapshot does not show it (MDEV-26642)",
+    "an UPDATE, upsert or REPLACE that leaves a row as it is writes no new version, so the row stays the "
+    "other transaction's and an older snapshot does not show it (MDEV-26642)",
     "https://jira.mariadb.org/browse/MDEV-26642",
 )
 MOVED_ROW = Quirk(

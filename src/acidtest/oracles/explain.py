@@ -173,7 +173,7 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return SAVEPOINT_LOSES_SNAPSHOT
     if REPEATED_ROW in quirks and record.waited and any(one.why == REPEATED for one in differences):
         return REPEATED_ROW
-    if SAME_VALUE_UPDATE in quirks and any(_is_same_value(replay, one) for one in differences):
+    if SAME_VALUE_UPDATE in quirks and _is_same_value(replay, record, differences):
         return SAME_VALUE_UPDATE
     if SEMI_CONSISTENT_READ in quirks and record.waited and _is_update(replay, record):
         return SEMI_CONSISTENT_READ  # InnoDB does so for UPDATE alone
@@ -236,12 +236,13 @@ def _has_old_key(replay: Replay, record: Record) -> bool:
     return False
 
 
-def _is_same_value(replay: Replay, difference: RowDifference) -> bool:
-    """A row is missing that its own transaction wrote with the values it already had."""
-    if difference.extra:
-        return False
-    for _, versions in replay.chains.rows(difference.table):
-        for older, newer in pairwise(versions):
-            if newer.values == difference.row == older.values and newer.writer != older.writer:
-                return True
-    return False
+def _is_same_value(replay: Replay, record: Record, differences: Sequence[RowDifference]) -> bool:
+    """A row is missing, and the transaction itself has written one as another had left it."""
+    own = replay.sessions[record.session].transaction
+    return any(not difference.extra for difference in differences) and any(
+        newer.writer == own != older.writer and newer.values == older.values
+        for table in replay.history.schema.tables
+        for _, versions in replay.chains.rows(table.name)
+        # REPLACE deletes the row before it writes it again
+        for older, newer in pairwise(one for one in versions if not (one.deleted and one.writer == own))
+    )

@@ -1,22 +1,16 @@
 """OceanBase seekdb: its embedded server, which speaks the MySQL protocol on a unix socket only."""
 
 import re
-import signal
-import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from acidtest.servers.base import Endpoint, Launch, Place, RunProgram
+from acidtest.servers.base import Launch, Place, RunProgram
 from acidtest.servers.flavours.locating import find_program
-from acidtest.servers.flavours.mysql_family import mysql_greets
+from acidtest.servers.flavours.socket_only import SocketOnly
 
 
-class SeekDb:
+class SeekDb(SocketOnly):
     dbms = "seekdb"
-    refuses_root = False
-    stop_signal = signal.SIGTERM
-    death_signal = signal.SIGKILL
-    listens_on_tcp = False
     version_option = "--version"
 
     def locate(self, tree: Path) -> Mapping[str, str]:
@@ -51,18 +45,3 @@ class SeekDb:
 
     def socket_path(self, place: Place, _port: int) -> Path:
         return place.data / "run" / "sql.sock"
-
-    def is_ready(self, connection: socket.socket) -> bool:
-        return mysql_greets(connection)
-
-    def endpoint(self, launch: Launch) -> Endpoint:
-        return Endpoint(self.dbms, str(self.socket_path(launch.place, 0)), "", 0, "root")
-
-    def tcp_endpoint(self, _launch: Launch) -> Endpoint | None:
-        return None
-
-    def client_names(self) -> Sequence[str]:
-        return ["mariadb", "mysql"]
-
-    def client_arguments(self, endpoint: Endpoint) -> list[str]:
-        return ["--no-defaults", f"--socket={endpoint.socket}", f"--user={endpoint.user}"]

@@ -1,7 +1,6 @@
 """TiDB: one tidb-server with its embedded store, from 4.0 on.
 
-It listens on its unix socket only: root has no password here, and a port would let in every user of the
-machine. What is changed, and why:
+What is changed, and why:
 
 - `lease`, `stats-lease` 0 and no automatic ANALYZE: a schema change is seen at once, and nothing runs in the
   background that a case did not ask for.
@@ -11,14 +10,13 @@ machine. What is changed, and why:
 """
 
 import re
-import signal
-import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
-from acidtest.servers.base import Endpoint, Launch, Place, RunProgram
+from acidtest.servers.base import Launch, RunProgram
 from acidtest.servers.flavours.locating import find_program
-from acidtest.servers.flavours.mysql_family import at_least, mysql_greets
+from acidtest.servers.flavours.mysql_family import at_least
+from acidtest.servers.flavours.socket_only import SocketOnly
 
 CONFIGURATION = """\
 lease = "0"
@@ -35,12 +33,8 @@ run-auto-analyze = false
 """
 
 
-class TiDb:
+class TiDb(SocketOnly):
     dbms = "tidb"
-    refuses_root = False
-    stop_signal = signal.SIGTERM
-    death_signal = signal.SIGKILL
-    listens_on_tcp = False
     version_option = "-V"
 
     def locate(self, tree: Path) -> Mapping[str, str]:
@@ -74,27 +68,6 @@ class TiDb:
 
     def environment(self, launch: Launch) -> dict[str, str]:
         return {"TMPDIR": str(launch.place.temporary)}
-
-    def lifeline(self, _place: Place) -> Path | None:
-        return None
-
-    def socket_path(self, place: Place, _port: int) -> Path:
-        return place.folder / "sql.sock"
-
-    def is_ready(self, connection: socket.socket) -> bool:
-        return mysql_greets(connection)
-
-    def endpoint(self, launch: Launch) -> Endpoint:
-        return Endpoint(self.dbms, str(self.socket_path(launch.place, 0)), "", 0, "root")
-
-    def tcp_endpoint(self, _launch: Launch) -> Endpoint | None:
-        return None
-
-    def client_names(self) -> Sequence[str]:
-        return ["mariadb", "mysql"]
-
-    def client_arguments(self, endpoint: Endpoint) -> list[str]:
-        return ["--no-defaults", f"--socket={endpoint.socket}", f"--user={endpoint.user}"]
 
 
 def _is_commit(launch: Launch) -> bool:

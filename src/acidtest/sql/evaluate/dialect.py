@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from sqlglot import exp
 
 from acidtest.model import Column, ErrorKind
-from acidtest.sql.evaluate.code import Code, Convert, Fn, strict
-from acidtest.sql.evaluate.errors import Unknown
+from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow, strict
+from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.types import INTEGER, SqlType
 
 if TYPE_CHECKING:
@@ -176,3 +176,15 @@ class Dialect(ABC):
         or raise what is known of it."""
         if self.settings.full_group_by:
             raise Unknown(f"whether column {name} depends on the grouped ones")
+
+
+def required(column: Column, fn: Fn) -> Fn:
+    """A value for a column that takes no NULL."""
+
+    def checked(row: JoinedRow) -> Any:
+        value = fn(row)
+        if value is None:
+            raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} takes no NULL")
+        return value
+
+    return checked

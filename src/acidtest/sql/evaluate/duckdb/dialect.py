@@ -5,14 +5,14 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from acidtest.model import Column, ErrorKind
-from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow, unsure_strict
+from acidtest.model import Column
+from acidtest.sql.evaluate.code import Code, Convert, Fn, unsure_strict
 from acidtest.sql.evaluate.compiler import Compiler
-from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler
+from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler, required
 from acidtest.sql.evaluate.duckdb import operators
 from acidtest.sql.evaluate.duckdb.aggregates import aggregate
 from acidtest.sql.evaluate.duckdb.types import INT8, UNTYPED, assigned, common, comparable, stored_type
-from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.types import BOOLEAN, Family, SqlType
 
 
@@ -65,7 +65,7 @@ class DuckDB(Dialect):
 
     def store(self, compiler: Compiler, column: Column, code: Code) -> Fn:
         fn = compiler.folded(assigned(code, self.column_type(column))).fn
-        return fn if column.nullable else _required(column, fn)
+        return fn if column.nullable else required(column, fn)
 
     def ungrouped(self, name: str) -> None:
         raise Unknown(f"column {name}, which is not grouped")
@@ -75,16 +75,6 @@ class DuckDB(Dialect):
 
     def table_key(self, name: str) -> str:
         return name.lower()
-
-
-def _required(column: Column, fn: Fn) -> Fn:
-    def required(row: JoinedRow) -> Any:
-        value = fn(row)
-        if value is None:
-            raise EvaluationError(ErrorKind.NOT_NULL, f"NOT NULL constraint failed: {column.name}")
-        return value
-
-    return required
 
 
 def _same(value: Any) -> Any:

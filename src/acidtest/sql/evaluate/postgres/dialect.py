@@ -7,9 +7,9 @@ from sqlglot import exp
 
 from acidtest.model import Column, ErrorKind
 from acidtest.sql.evaluate import subqueries
-from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
+from acidtest.sql.evaluate.code import Code, Convert, Fn
 from acidtest.sql.evaluate.compiler import Compiler
-from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler, Settings
+from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler, Settings, required
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.postgres import functions, operators, strings
 from acidtest.sql.evaluate.postgres.aggregates import aggregate
@@ -107,7 +107,7 @@ class PostgreSQL(Dialect):
         converted = _assigned(compiler, code, target)
         fitted = fit(target, explicit=False)
         fn = compiler.folded(converted if fitted is None else converted.then(target, fitted)).fn
-        return fn if column.nullable else _required(column, fn)
+        return fn if column.nullable else required(column, fn)
 
     def ungrouped(self, name: str) -> None:
         raise EvaluationError(ErrorKind.SYNTAX, f"column {name} must appear in the GROUP BY clause")
@@ -141,16 +141,6 @@ def _assigned(compiler: Compiler, code: Code, target: SqlType) -> Code:
     if Family.OPAQUE in (code.type.family, target.family) or code.type.is_temporal or target.is_temporal:
         raise Unknown(f"storing {code.type.family} in {target.family}")
     raise mismatch("in an assignment")
-
-
-def _required(column: Column, fn: Fn) -> Fn:
-    def required(row: JoinedRow) -> Any:
-        value = fn(row)
-        if value is None:
-            raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} violates not-null constraint")
-        return value
-
-    return required
 
 
 def _same(value: Any) -> Any:

@@ -5,11 +5,11 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from acidtest.model import Column, ErrorKind
+from acidtest.model import Column
 from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
 from acidtest.sql.evaluate.compiler import Compiler
-from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler
-from acidtest.sql.evaluate.errors import EvaluationError, Unknown
+from acidtest.sql.evaluate.dialect import Aggregate, Dialect, Handler, required
+from acidtest.sql.evaluate.errors import Unknown
 from acidtest.sql.evaluate.sqlite import operators, values
 from acidtest.sql.evaluate.sqlite.aggregates import aggregate
 from acidtest.sql.evaluate.sqlite.values import DYNAMIC, MIXED, TRUTH
@@ -73,23 +73,13 @@ class SQLite(Dialect):
         fn = code.then(DYNAMIC, values.stored(self.column_type(column))).fn
         if column.nullable:
             return fn
-        return _row_number(fn) if column.type.upper() == "INTEGER" else _required(column, fn)
+        return _row_number(fn) if column.type.upper() == "INTEGER" else required(column, fn)
 
     def fold_table(self, identifier: exp.Identifier) -> str:
         return str(identifier.this).lower()
 
     def table_key(self, name: str) -> str:
         return name.lower()
-
-
-def _required(column: Column, fn: Fn) -> Fn:
-    def required(row: JoinedRow) -> Any:
-        value = fn(row)
-        if value is None:
-            raise EvaluationError(ErrorKind.NOT_NULL, f"NOT NULL constraint failed: {column.name}")
-        return value
-
-    return required
 
 
 def _row_number(fn: Fn) -> Fn:
