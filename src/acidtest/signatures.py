@@ -20,6 +20,7 @@ from acidtest.model import (
     Record,
     Rows,
     TransactionState,
+    Undone,
     Verdict,
     ViolationKind,
 )
@@ -130,8 +131,7 @@ def _causes(history: History, judged: Record | None, *, locks: bool) -> frozense
     causes: set[str] = set()
 
     def left_as(session: str, fate: str) -> None:
-        if session != own:  # what the own transaction did before counts only while it goes on
-            causes.update(act + fate for act in acts[session])
+        causes.update(act + fate for act in acts[session])  # by whom matters only while it goes on
         acts[session].clear()
 
     for place, event in enumerate(history.events[:ended]):
@@ -153,8 +153,14 @@ def _causes(history: History, judged: Record | None, *, locks: bool) -> frozense
 
 
 def _tables(history: History, judged: Record | None) -> frozenset[str]:
+    """The tables that it may have to do with, in lower case."""
     shape = None if judged is None else _shape(history, judged)
-    return frozenset(shape.reads if shape is not None else (table.name for table in history.schema.tables))
+    return _folded(shape.reads if shape is not None else (table.name for table in history.schema.tables))
+
+
+def _folded(names: Iterable[str]) -> frozenset[str]:
+    """Some DBMSs tell `T` and `t` apart; a case in which that matters is none that we know how to judge."""
+    return frozenset(name.lower() for name in names)
 
 
 def _span(history: History, judged: Record | None) -> tuple[int, int]:
@@ -171,8 +177,12 @@ def _act(history: History, record: Record, tables: frozenset[str], *, locks: boo
         return None
     if shape.verb is Verb.READ:
         took = shape.locking is not Locking.NONE and isinstance(record.outcome, Rows) and record.outcome.rows
-        return "locking read" if locks and took and tables & set(shape.reads) else None
-    if shape.target not in tables or not isinstance(record.outcome, Affected):
+        return "locking read" if locks and took and tables & _folded(shape.reads) else None
+    if shape.target is None or shape.target.lower() not in tables:
+        return None
+    if isinstance(record.outcome, Failed):  # it may have left something behind, if it did not end it all
+        return f"{shape.verb.value} that failed" if record.outcome.undone is Undone.STATEMENT else None
+    if not isinstance(record.outcome, Affected):
         return None
     # A matched row counts: that nothing was written although a row was found is what some bugs are about.
     if not (record.outcome.count or record.outcome.matched) and shape.verb is not Verb.UPDATE:
@@ -183,6 +193,12 @@ def _act(history: History, record: Record, tables: frozenset[str], *, locks: boo
 def _moves_key(history: History, shape: Shape) -> bool:
     if shape.verb is not Verb.UPDATE or shape.target is None:
         return False
-    indexes = history.schema.table(shape.target).indexes
-    keys = {column.lower() for index in indexes if index.unique or index.primary for column in index.columns}
+    keys = {
+        column.lower()
+        for table in history.schema.tables
+        if table.name.lower() == shape.target.lower()
+        for index in table.indexes
+        if index.unique or index.primary
+        for column in index.columns
+    }
     return any(item.this.name.lower() in keys for item in shape.tree.expressions)

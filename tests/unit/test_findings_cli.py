@@ -207,7 +207,7 @@ def test_nothing_found_is_said_and_is_no_error(
         (["gone"], "gone is not there"),
         (["file"], "file is no directory"),
         (["foreign"], "foreign is neither the directory of a campaign nor a folder of findings"),
-        (["."], "is no finding"),
+        (["."], "neither the directory of a campaign nor a folder of findings"),
         (["out", "3"], "no finding '3'; there are 001-"),
         (["out", "zzz"], "no finding 'zzz'"),
         (["out", ""], "no finding ''"),

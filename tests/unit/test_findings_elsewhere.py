@@ -5,10 +5,14 @@ from dataclasses import replace
 
 import pytest
 
-from acidtest.casefile import parse_case
-from acidtest.findings import Finding, Sighting, elsewhere
+from acidtest.casefile import load_case, parse_case
+from acidtest.execute import Executor
+from acidtest.findings import Finding, Sighting, elsewhere, sighting
 from acidtest.findings.elsewhere import everywhere, other_specs
 from acidtest.model import Level
+from acidtest.oracles.registry import judge_all, make_oracles
+from acidtest.signatures import signature_of
+from acidtest.simulated import case_file, fault_named
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
 from tests.unit.found import found, planted
@@ -34,7 +38,7 @@ INSERT INTO t VALUES (1, 10);
 
 def also_shows(finding: Finding, specs: Sequence[str], oracles: Sequence[str]) -> list[Sighting]:
     """What becomes of one finding on each of the targets but its own."""
-    return [sighting for _, sighting in everywhere([finding], specs, oracles, lambda _what: None)]
+    return [seen for _, seen in everywhere([finding], specs, oracles, lambda _what: None)]
 
 
 def abroad(finding: Finding) -> Finding:
@@ -158,16 +162,49 @@ def test_every_target_is_opened_once(unseen: Finding, monkeypatch: pytest.Monkey
 def test_a_flaky_finding_is_tried_again(
     unseen: Finding, monkeypatch: pytest.MonkeyPatch, shown: int, found_: str, tries: int
 ) -> None:
-    answers = iter([("does not show", ""), ("undecided", ""), ("shows", "")])
+    answers = iter([("does not show", ""), ("another violation", ""), ("shows", "")])
     asked: list[str] = []
 
-    def look_in_turn(_visit: object, _case: object, digest: str) -> tuple[str, str]:
+    def seen_in_turn(_history: object, _verdicts: object, digest: str) -> tuple[str, str]:
         asked.append(digest)
         return next(answers)
 
-    monkeypatch.setattr(elsewhere._Visit, "_look", look_in_turn)
+    monkeypatch.setattr(sighting, "_seen_in", seen_in_turn)
     assert look(replace(unseen, shown=shown, runs=5), "simulated").found == found_
     assert len(asked) == tries
+
+
+def test_of_several_tries_the_strongest_answer_counts(
+    unseen: Finding, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answers = iter([("another violation", "x"), ("undecided", ""), ("does not show", "")])
+    monkeypatch.setattr(sighting, "_seen_in", lambda *_: next(answers))
+    seen = look(replace(unseen, shown=2, runs=3), "simulated")
+    assert (seen.found, seen.detail) == ("another violation", "x")
+
+
+def test_a_finding_of_any_oracle_is_recognised() -> None:
+    """The solver objects to the same run as well, at another place; that must not hide it."""
+    fault = "serializable-read-without-lock"
+    with open_target(f"simulated@{fault}") as target, Executor(target) as executor:
+        planted_fault = fault_named(fault)
+        assert planted_fault is not None
+        case = load_case(case_file(planted_fault)).at_level(Level.SERIALIZABLE)
+        history = executor.run(case)
+        judges = make_oracles((*ORACLES, "serial"), target)
+        verdicts = {one.oracle: signature_of(history, one) for one in judge_all(judges, history) if one.kind}
+        assert verdicts["serial"] != verdicts["solver"]
+        seen = {sighting.try_out(executor, judges, case, one.digest, 1) for one in verdicts.values()}
+    assert seen == {("shows", "")}
+
+
+def test_servers_at_different_addresses_are_different_servers(unseen: Finding) -> None:
+    def at(host: str, found: str) -> Sighting:
+        return Sighting(f"mysql://root@{host}:3306/", "8.0.33", "RR", found)
+
+    merged = elsewhere._merged([at("one", "shows")], at("two", "does not show"))
+    assert [one.found for one in merged] == ["shows", "does not show"]
+    assert elsewhere._merged(merged, at("two", "shows"))[-1].found == "shows"
 
 
 def test_simulated_engines_are_not_asked_unless_named() -> None:

@@ -14,7 +14,7 @@ import pytest
 from acidtest.casefile import load_case, parse_case
 from acidtest.errors import UsageError
 from acidtest.findings import Finding, Sighting, folder
-from acidtest.findings.folder import read_finding, read_findings, rewrite, write_finding
+from acidtest.findings.folder import DATA, read_finding, read_findings, rewrite, write_finding
 from tests.unit.found import planted
 
 
@@ -127,17 +127,29 @@ def test_findings_come_in_the_order_of_their_numbers(tmp_path: Path, finding: Fi
     assert [folder.number_of(path) for path, _ in read_findings(tmp_path)] == [2, 999, 1000]
 
 
-def test_foreign_folders_are_refused(tmp_path: Path, finding: Finding) -> None:
+def test_foreign_folders_are_passed_by(tmp_path: Path, finding: Finding) -> None:
     write_finding(tmp_path, 1, finding)
     (tmp_path / "photos").mkdir()
-    with pytest.raises(UsageError, match="photos is no finding"):
-        read_findings(tmp_path)
+    assert [path.name for path, _ in read_findings(tmp_path)] == [f"001-{finding.digest}"]
 
 
-def test_a_folder_without_data_is_refused(tmp_path: Path) -> None:
+def test_a_finding_may_be_renamed(tmp_path: Path, finding: Finding) -> None:
+    write_finding(tmp_path, 1, finding).rename(tmp_path / "my bug")
+    ((path, read),) = read_findings(tmp_path)
+    assert (path.name, folder.number_of(path), read) == ("my bug", None, finding)
+
+
+def test_a_folder_without_data_is_no_finding(tmp_path: Path) -> None:
     (tmp_path / "001-abc").mkdir()
     with pytest.raises(UsageError, match=r"001-abc is no finding, there is no finding\.json in it"):
-        read_findings(tmp_path)
+        read_finding(tmp_path / "001-abc")
+
+
+def test_fields_of_later_versions_are_passed_by(tmp_path: Path, finding: Finding) -> None:
+    path = write_finding(tmp_path, 1, finding) / DATA
+    data = json.loads(path.read_text())
+    path.write_text(json.dumps(data | {"levels": [SIGHTING | {"colour": "red"}], "mood": "good"}))
+    assert read_finding(path.parent).levels == (Sighting(**SIGHTING),)
 
 
 def without(name: str) -> Any:
@@ -164,7 +176,8 @@ SIGHTING = {"target": "a", "version": "1", "level": "RR", "found": "shows", "det
         (changed(verdicts=[1]), "`verdicts` has a value of a wrong type"),
         (changed(settings={"a": 1}), "`settings` has a value of a wrong type"),
         (changed(levels=[SIGHTING | {"level": None}]), "`levels` has a value of a wrong type"),
-        (changed(levels=[SIGHTING | {"colour": "red"}]), "`levels` has a value of a wrong type"),
+        (changed(parts={}), "`kind` is missing"),
+        (changed(parts={"kind": "x", "statement": "y", "waited": False, "causes": [1]}), "`causes` has a"),
         (changed(elsewhere=3), "`elsewhere` has a value of a wrong type"),
     ],
 )
@@ -186,9 +199,3 @@ def test_what_is_not_json_is_refused_with_its_place(tmp_path: Path, finding: Fin
     path.write_bytes(content)
     with pytest.raises(UsageError, match="is damaged: it is not JSON"):
         read_finding(path.parent)
-
-
-def test_fields_of_later_versions_are_passed_by(tmp_path: Path, finding: Finding) -> None:
-    path = write_finding(tmp_path, 1, finding) / "finding.json"
-    path.write_text(json.dumps(json.loads(path.read_text()) | {"colour": "red"}))
-    assert read_finding(path.parent) == finding

@@ -21,6 +21,7 @@ INSERT INTO t VALUES (1);
 /* tx1 */ BEGIN;
 /* tx1 */ UPDATE t SET a = 2;
 /* tx2 */ SELECT * FROM t;
+/* tx1 */ SELECT 1;
 /* tx1 */ ROLLBACK;
 """,
     "dirty",
@@ -30,24 +31,37 @@ INSERT INTO t VALUES (1);
 class GoneExecutor(Executor):
     """Its server stays away after so many runs."""
 
-    runs = 1
+    left = 0
 
     def run(self, case: Case, fresh: bool = False) -> History:
-        self.runs -= 1
-        if self.runs < 0:
+        GoneExecutor.left -= 1
+        if GoneExecutor.left < 0:
             raise TargetFailedError("it does not answer any more")
         return super().run(case, fresh)
 
 
-@pytest.mark.parametrize("runs", [1, 5, RERUNS + 5])
+@pytest.mark.parametrize("runs", [1, 5])
 def test_a_finding_is_not_lost_with_its_server(runs: int) -> None:
     finding = investigate_for(runs)
     assert (finding.shown, finding.runs, finding.levels) == (0, 0, ())
-    assert "it does not answer any more" in finding.reduction
+    assert finding.broken_off == "it does not answer any more"
     assert finding.minimal == finding.original
     assert finding.oracles == ("solver",)
     assert not finding.is_flaky
-    assert "it does not answer any more" in report(finding)
+    told = report(finding)
+    assert "it does not answer any more" in told
+    assert "not compared with known bugs" in told
+
+
+@pytest.mark.parametrize("left_out", [1, 15])
+def test_what_was_known_before_the_server_went_is_kept(left_out: int) -> None:
+    whole = investigate_for(10_000)
+    needed = 10_000 - GoneExecutor.left
+    part = investigate_for(needed - left_out)
+    assert part.broken_off
+    assert (part.minimal, part.signature) == (whole.minimal, whole.signature)
+    assert len(part.minimal) < len(part.original)
+    assert part.shown == RERUNS
 
 
 def test_with_a_server_that_stays_it_is_run_again_and_reduced() -> None:
@@ -59,7 +73,7 @@ def test_with_a_server_that_stays_it_is_run_again_and_reduced() -> None:
 def investigate_for(runs: int) -> Finding:
     """What comes of it if the server takes that many runs."""
     with open_target("simulated@dirty-read") as target, GoneExecutor(target) as executor:
-        executor.runs = runs
+        GoneExecutor.left = runs
         judges = make_oracles(["solver"], target)
         history = executor.run(DIRTY)
         investigator = Investigator(executor, judges, judges)

@@ -11,7 +11,7 @@ from markdown_it.token import Token
 from acidtest.casefile import printable
 from acidtest.findings import Finding, Sighting
 from acidtest.findings.markdown import replay_command, report
-from acidtest.findings.markup import block, code, inline, table
+from acidtest.findings.markup import block, code, folded, inline, table
 from acidtest.findings.titles import title
 from acidtest.model import Level
 from tests.unit.found import planted
@@ -56,7 +56,15 @@ def test_inline_text_is_shown_as_it_is(text: str) -> None:
 
 @given(markup_like.filter(lambda text: text.strip()))
 def test_code_is_shown_as_it_is(text: str) -> None:
-    assert text_of(code(text)) == seen_on_one_line(text)
+    assert " ".join(text_of(code(text)).split()) == seen_on_one_line(text)
+
+
+def test_a_command_is_shown_to_the_letter() -> None:
+    assert code("acidtest run 'two  spaces.sql'") == "`acidtest run 'two  spaces.sql'`"
+
+
+def test_what_opens_on_a_click_has_a_title_without_markup() -> None:
+    assert "<summary>0_1 #3! &lt;b&gt;</summary>" in folded("0_1 #3! <b>", "x")
 
 
 @given(markup_like)

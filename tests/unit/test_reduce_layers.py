@@ -1,6 +1,7 @@
 """What each layer takes away, shown on one case each with a predicate written as a plain function."""
 
 from collections.abc import Callable
+from contextlib import suppress
 from random import Random
 
 import pytest
@@ -10,7 +11,7 @@ from acidtest.model import Case
 from acidtest.reduce import order, reduce_case, switches
 from acidtest.reduce.layers import LAYERS
 from acidtest.reduce.order import texts_of
-from acidtest.reduce.script import Edit, Script, apply
+from acidtest.reduce.script import Draft, Edit, ImpossibleEditError, Script, apply
 
 SETUP = """\
 -- setup
@@ -254,3 +255,88 @@ def test_the_order_prefers_fewer_transactions_then_statements_then_text() -> Non
     two = case_of("/* a */ SELECT 1;\n/* b */ SELECT 1;\n", setup=NO_SETUP)
     shorter = case_of("/* a */ SELECT 1;\n/* a */ SELECT 1000000 + 1;\n", setup=NO_SETUP)
     assert order(shorter) < order(one) < order(two)
+
+
+def test_writes_that_commit_by_themselves_come_into_the_set_up() -> None:
+    case = case_of(
+        "/* tx1 */ INSERT INTO accounts VALUES (1, 'x', 2);\n"
+        "/* tx1 */ BEGIN;\n/* tx1 */ DELETE FROM accounts;\n/* tx1 */ COMMIT;\n"
+    )
+    result = reduce_case(
+        case, "mysql", lambda one: mentions("INSERT", "DELETE", "BEGIN")(print_case(one)), rng=Random(1)
+    )
+    assert [statement.sql[:6] for statement in result.case.setup] == ["CREATE", "INSERT"]
+    assert [step.sql[:6] for step in result.case.steps] == ["BEGIN", "DELETE", "COMMIT"]
+
+
+QUOTED = """\
+-- setup
+CREATE TABLE `my Stock` (`Order` INT(11) PRIMARY KEY, note TEXT);
+CREATE TABLE other (a INT);
+INSERT INTO `my Stock` VALUES (1, 'x');
+-- schedule
+/* tx1 */ UPDATE `my stock` SET `order` = 2, Note = 'y';
+"""
+
+
+def test_quotes_and_mixed_cases_are_no_obstacle() -> None:
+    assert reduced(parse_case(QUOTED, "quoted"), mentions("UPDATE", "INSERT", "CREATE")) == (
+        "CREATE TABLE t (a INT)",
+        "INSERT INTO t VALUES (0)",
+        "UPDATE t SET a = 1",
+    )
+    assert reduced(parse_case(QUOTED, "quoted"), mentions("UPDATE", "PRIMARY")) == (
+        "CREATE TABLE t (a INT PRIMARY KEY)",
+        "UPDATE t SET a = 0",
+    )
+
+
+def test_the_words_of_sqlite() -> None:
+    setup = "-- setup\nCREATE TABLE t (a INT PRIMARY KEY, b TEXT NOT NULL);\n-- schedule\n"
+    case = case_of("/* tx1 */ INSERT OR REPLACE INTO t VALUES (1, 'x');\n", setup=setup)
+    assert reduced(case, mentions("CREATE", "INSERT", "PRIMARY"), dialect="sqlite") == (
+        "CREATE TABLE t (a INT PRIMARY KEY)",
+        "INSERT INTO t VALUES (0)",
+    )
+
+
+ODD = {
+    "mysql": (
+        "INSERT INTO t DEFAULT VALUES",
+        "INSERT INTO t () VALUES ()",
+        "INSERT INTO t SET a = 1, b = 'x'",
+        "INSERT INTO t VALUES (1, 'x', 2) ON DUPLICATE KEY UPDATE a = VALUES(a) + 1",
+        "CREATE TABLE v (a INT UNSIGNED ZEROFILL, b TEXT BINARY, c BIGINT ZEROFILL PRIMARY KEY)",
+        "UPDATE t JOIN u ON t.a = u.a SET t.b = 'y' WHERE u.b > ALL (SELECT a FROM u)",
+        "DELETE t FROM t JOIN u ON t.a = u.a",
+        "SELECT a, ROW_NUMBER() OVER w FROM t WINDOW w AS (PARTITION BY b ORDER BY c)",
+        "WITH RECURSIVE x AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM x WHERE n < 3) SELECT * FROM x",
+    ),
+    "postgres": (
+        "INSERT INTO t DEFAULT VALUES",
+        "INSERT INTO t (a) VALUES (1) ON CONFLICT (a) DO UPDATE SET b = excluded.b RETURNING *",
+        "UPDATE t SET (a, b) = (SELECT a, b FROM u LIMIT 1) FROM u WHERE t.a = u.a",
+        "SELECT DISTINCT ON (a) a, b::text FROM t ORDER BY a FOR UPDATE SKIP LOCKED",
+    ),
+    "sqlite": ("INSERT INTO t DEFAULT VALUES", "SELECT [a], `b` FROM [t] WHERE a IS NOT 1 AND b GLOB 'x*'"),
+    "duckdb": ("INSERT INTO t DEFAULT VALUES", "SELECT * EXCLUDE (a) FROM t QUALIFY COUNT(*) OVER () > 1"),
+}
+
+
+@pytest.mark.parametrize(
+    ("dialect", "statement"), [(dialect, one) for dialect, odd in ODD.items() for one in odd]
+)
+def test_no_edit_stumbles_over_odd_statements(dialect: str, statement: str) -> None:
+    setup = "CREATE TABLE t (a INT PRIMARY KEY, b VARCHAR(9), c INT);\nCREATE TABLE u (a INT, b INT);\n"
+    case = parse_case(f"-- setup\n{setup}-- schedule\n/* tx1 */ BEGIN;\n/* tx1 */ {statement};\n", "odd")
+    script = Script(case, dialect)
+    assert script.trees[-1] is not None
+    tried = 0
+    for operation in (one for layer in LAYERS for one in layer.operations):
+        for edit in operation.edits(script):
+            draft = Draft(script)
+            with suppress(ImpossibleEditError):
+                edit(draft)
+                draft.case()
+            tried += 1
+    assert tried > 10

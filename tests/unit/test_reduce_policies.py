@@ -201,7 +201,7 @@ def test_the_table_makes_what_worked_likelier() -> None:
         policy.learn(LAYER, BAD, kept=False)
     chosen = [policy.choose((GOOD, BAD)).name for _ in range(300)]
     assert chosen.count("good") > 270
-    assert "bad" in chosen or chosen.count("good") == 300
+    assert 0 < chosen.count("bad") < 30
 
 
 def test_the_greedy_policy_takes_the_best_average_and_explores() -> None:

@@ -2,7 +2,7 @@
 
 from acidtest.casefile import parse_case
 from acidtest.execute import Executor
-from acidtest.model import Judgement, Level
+from acidtest.model import Judgement, Level, Verdict, ViolationKind
 from acidtest.oracles import solver
 from acidtest.signatures import Signature, signature_of
 from acidtest.targets.resolve import open_target
@@ -46,7 +46,7 @@ def test_an_update_of_a_key_is_told_apart_but_may_turn_out_to_be_none() -> None:
     assert not plain.may_become(keyed)
 
 
-def test_own_writes_count_while_their_transaction_goes_on() -> None:
+def test_own_writes_count_as_own_while_their_transaction_goes_on() -> None:
     schedule = """\
 /* tx1 */ INSERT INTO t VALUES (3, 3);
 /* tx1 */ BEGIN;
@@ -55,7 +55,41 @@ def test_own_writes_count_while_their_transaction_goes_on() -> None:
 /* tx1 */ COMMIT;
 """
     signature = sign("own-write-unseen", Level.REPEATABLE_READ, schedule)
-    assert signature.text == "wrong rows at plain read after own update"
+    assert signature.text == "wrong rows at plain read after insert, own update"
+
+
+def test_what_a_transaction_that_is_over_did_counts_whoever_ran_it() -> None:
+    schedule = """\
+/* {writer} */ BEGIN;
+/* {writer} */ DELETE FROM t WHERE a = 1;
+/* {writer} */ ROLLBACK;
+/* tx1 */ SELECT * FROM t;
+"""
+    own, other = (
+        sign("rollback-duplicates-row", Level.READ_COMMITTED, schedule.format(writer=writer))
+        for writer in ("tx1", "tx2")
+    )
+    assert own == other
+    assert own.text == "wrong rows at plain read after delete rolled back"
+
+
+def test_a_write_that_failed_is_a_cause() -> None:
+    signature = sign(
+        "failed-statement-kept",
+        Level.READ_COMMITTED,
+        "/* tx1 */ BEGIN;\n/* tx1 */ INSERT INTO t VALUES (3, 3), (1, 1);\n/* tx1 */ SELECT * FROM t;\n",
+        table="CREATE TABLE t (a INT PRIMARY KEY, b INT);",
+    )
+    assert signature.text == "wrong rows at plain read after own insert that failed"
+
+
+def test_names_in_other_cases_mean_the_same_table() -> None:
+    schedule = DIRTY.format(value=5, key=1, end="COMMIT").replace("UPDATE t", "UPDATE T")
+    with open_target("sqlite") as target, Executor(target) as executor:
+        text = f"-- setup\nCREATE TABLE t (a INT, b INT PRIMARY KEY);\n-- schedule\n{schedule}"
+        history = executor.run(parse_case(text, "x"))
+    wrong = Verdict("views", Judgement.VIOLATION, ViolationKind.WRONG_ROWS, 2)
+    assert signature_of(history, wrong).text == "wrong rows at plain read after update of a key still open"
 
 
 def test_fewer_causes_may_be_the_same_bug_and_new_ones_may_not() -> None:

@@ -135,6 +135,17 @@ def _name(folder: Path) -> str:
     return folder.resolve().name
 
 
+def _id(folder: Path) -> str:
+    """What a user may write for it."""
+    number = number_of(folder)
+    return _name(folder) if number is None else str(number)
+
+
+def _number(folder: Path) -> str:
+    number = number_of(folder)
+    return "-" if number is None else str(number)
+
+
 # -- elsewhere
 
 
@@ -177,16 +188,16 @@ def _list(stored: Sequence[Stored], directory: Path) -> None:
         table.add_row(*cells)
     console.print(table)
     click.echo(f"{stored[0][0].parent} has a folder for each, with case, run, report and data. To see one:")
-    click.echo(f"  {shlex.join(['acidtest', 'findings', str(directory), str(number_of(stored[0][0]))])}")
+    click.echo(f"  {shlex.join(['acidtest', 'findings', str(directory), _id(stored[0][0])])}")
 
 
 def _cells(folder: Path, finding: Finding) -> list[Text]:
     known = known_as(finding)
     return [
-        Text(str(number_of(folder))),
+        Text(_number(folder)),
         Text(finding.digest),
         Text(printable(f"{finding.target} {finding.version}")),
-        Text(finding.level),
+        Text(printable(finding.level)),
         Text(printable(title(finding).partition(": ")[2])),
         Text(printable(known)) if known else Text("NEW", "bold red"),
         Text(f"{finding.shown}/{finding.runs}", "yellow" if finding.is_flaky else ""),
@@ -200,7 +211,7 @@ def _duration(seconds: float) -> str:
 
 
 def _show(folder: Path, finding: Finding) -> None:
-    click.echo(click.style(f"{number_of(folder)}. {printable(title(finding))}", bold=True))
+    click.echo(click.style(f"{_number(folder)}. {printable(title(finding))}", bold=True))
     flaky = " (flaky)" if finding.is_flaky else ""
     click.echo(printable(f"{finding.target} {finding.version}, known as: {known_as(finding) or 'NEW'}"))
     click.echo(f"shows in {rate(finding)}{flaky}; signature {finding.digest}: {printable(finding.signature)}")

@@ -5,6 +5,8 @@ import sys
 
 import click
 
+from acidtest.casefile import printable
+
 _STYLES = (
     (re.compile(r"-- (?:UNMET|error|the server died).*"), {"fg": "red"}),
     (re.compile(r"-- (?:blocked|overran|omitted|aborted).*"), {"fg": "yellow"}),
@@ -14,10 +16,15 @@ _STYLES = (
 
 
 def paint(text: str) -> str:
-    """Colour the comments of an observed run; the text itself stays what it is."""
+    """Colour the comments of an observed run, and show what would steer the terminal as escapes. Elsewhere
+    the text stays what it is, so that it can be run again."""
     if not sys.stdout.isatty():
         return text
-    return "\n".join(_paint_line(line) for line in text.split("\n"))
+    return "\n".join(_paint_line(_harmless(line)) for line in text.split("\n"))
+
+
+def _harmless(line: str) -> str:
+    return "\t".join(map(printable, line.split("\t")))
 
 
 def _paint_line(line: str) -> str:

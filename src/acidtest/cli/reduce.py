@@ -1,6 +1,7 @@
 """`acidtest reduce`: the smallest case that still shows the same violation."""
 
 import sys
+from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 
@@ -12,9 +13,9 @@ from acidtest.cli.paint import paint
 from acidtest.errors import UsageError
 from acidtest.execute import Executor
 from acidtest.findings.same_bug import SameBug
-from acidtest.model import Case, History, Level, Verdict
+from acidtest.model import Case, Level
 from acidtest.oracles.phenomena import phenomena
-from acidtest.oracles.registry import Oracle, check_names, make_oracles
+from acidtest.oracles.registry import Oracle, check_names, judge_all, make_oracles
 from acidtest.reduce import DEFAULT_POLICY, POLICIES, Progress, Reduction, characters, reduce_case
 from acidtest.report import print_history, print_verdicts
 from acidtest.signatures import first_violation, signature_of
@@ -63,13 +64,13 @@ def reduce(
         raise UsageError("without an oracle there is no violation to keep; leave `--oracle none` out")
     check_spec(target)
     _check_writable(out)
-    with open_target(target) as opened, Executor(opened) as executor:
-        judges = make_oracles(names, opened)
+    with ExitStack() as stack:
+        opened = stack.enter_context(open_target(target))
+        executor = stack.enter_context(Executor(opened))
+        judges = [stack.enter_context(closing(judge)) for judge in make_oracles(names, opened)]
         wanted = loaded.at_level(Level(level) if level is not None else None)
         reduction, gate = _reduce(wanted, executor, judges, policy, Random(seed))
         text = _report(reduction, gate, judges)
-        for judge in judges:
-            judge.close()
     _show(text, reduction, out)
     return 1
 
@@ -87,7 +88,7 @@ def _reduce(
     case: Case, executor: Executor, judges: list[Oracle], policy: str, rng: Random
 ) -> tuple[Reduction, SameBug]:
     history = executor.run(case, fresh=True)
-    violation = first_violation(_verdicts(history, judges))
+    violation = first_violation(judge_all(judges, history))
     if violation is None:
         raise UsageError(f"no violation to keep: no oracle objects to {case.id} on {executor.target.label}")
     judge = next(one for one in judges if one.name == violation.oracle)
@@ -136,11 +137,7 @@ def _report(reduction: Reduction, gate: SameBug, judges: list[Oracle]) -> str:
         click.echo("it did not show in the last run of the reduced case: it comes and goes", err=True)
         return print_case(reduction.case)
     history, _ = seen
-    return print_history(history) + print_verdicts(history, _verdicts(history, judges), phenomena(history))
-
-
-def _verdicts(history: History, judges: list[Oracle]) -> list[Verdict]:
-    return [verdict for judge in judges if (verdict := judge.judge(history)) is not None]
+    return print_history(history) + print_verdicts(history, judge_all(judges, history), phenomena(history))
 
 
 def _show(text: str, reduction: Reduction, out: Path | None) -> None:

@@ -4,22 +4,17 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, closing
 from dataclasses import replace
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from acidtest.casefile import parse_case
-from acidtest.corpus.levels import PREVENTING
-from acidtest.corpus.matrix import BESIDE_THE_POINT
 from acidtest.errors import AcidtestError
 from acidtest.execute import Executor
 from acidtest.findings.finding import Finding, Sighting
 from acidtest.findings.folder import rewrite
-from acidtest.findings.investigate import seen_as
-from acidtest.model import Case, Failed, History, Level
-from acidtest.oracles.registry import Oracle, judge_all, make_oracles
+from acidtest.findings.sighting import NOT_RUN, try_out
+from acidtest.model import Case, Level
+from acidtest.oracles.registry import Oracle, make_oracles
 from acidtest.targets import Target
-from acidtest.targets.resolve import available_specs, open_target
-
-SHOWS, HIDDEN, NOT_RUN = "shows", "does not show", "not run"
+from acidtest.targets.resolve import available_specs, open_target, without_password
 
 Progress = Callable[[str], None]
 Stored = tuple[Path, Finding]
@@ -49,6 +44,8 @@ def _merged(before: Sequence[Sighting], new: Sighting) -> tuple[Sighting, ...]:
 
 
 def _server(one: Sighting) -> tuple[str, ...]:
+    if "://" in one.target:
+        return (one.target,)
     name, _, options = one.target.partition("?")
     return name.partition("@")[0], options, one.version or one.target
 
@@ -64,7 +61,7 @@ def everywhere(
         places = [place for place, finding in enumerate(findings) if finding.target != spec]
         if not places:
             continue
-        progress(f"starting {_label(spec)}")
+        progress(f"starting {without_password(spec)}")
         with ExitStack() as stack:
             try:
                 visit = _visit(spec, oracles, stack)
@@ -101,51 +98,21 @@ class _Visit:
 
     def try_out(self, finding: Finding) -> Sighting:
         """What becomes of the finding here. One that is flaky at home gets as many tries as there."""
-        seen = NOT_RUN, ""
+        tries = finding.runs if finding.is_flaky else 1
         try:
-            case = _at_its_level(finding)
-            for _ in range(finding.runs if finding.is_flaky else 1):
-                seen = self._look(case, finding.digest)
-                if seen[0] == SHOWS:
-                    break
+            seen = try_out(self._executor, self._judges, _at_its_level(finding), finding.digest, tries)
         except AcidtestError as error:  # no such level, tables refused, or the server is gone
             seen = NOT_RUN, str(error)
         return Sighting(self.target.label, self.target.version, finding.level, *seen)
 
-    def _look(self, case: Case, digest: str) -> tuple[str, str]:
-        history = self._executor.run(case, fresh=True)
-        verdicts = judge_all(self._judges, history)
-        if not verdicts:
-            return "undecided", "no oracle has a say"
-        found, detail = seen_as(history, verdicts, digest)
-        return _hidden_because(history) if found == HIDDEN else (found, detail)
-
-
-def _hidden_because(history: History) -> tuple[str, str]:
-    """Why it does not show, where an error tells. What a DBMS does not understand says nothing about it."""
-    errors = [(one.sql, one.outcome) for one in history.records if isinstance(one.outcome, Failed)]
-    for sql, error in errors:
-        if error.kind in BESIDE_THE_POINT:
-            return NOT_RUN, f"it refuses {sql!r}: {error.message} ({error.code})"
-    return HIDDEN, next((f"error {error.code}" for _, error in errors if error.kind in PREVENTING), "")
-
 
 def _at_its_level(finding: Finding) -> Case:
     case = parse_case(finding.minimal, "minimal.sql")
-    return case.at_level(next((level for level in Level if level.short == finding.level), None))
+    return case.at_level(Level.of_short(finding.level))
 
 
 def _unopened(spec: str, finding: Finding, error: AcidtestError) -> Sighting:
-    return Sighting(_label(spec), "", finding.level, NOT_RUN, str(error))
-
-
-def _label(spec: str) -> str:
-    """The specification without a password."""
-    if "://" not in spec:
-        return spec
-    address = urlsplit(spec)
-    who, at, where = address.netloc.rpartition("@")
-    return f"{address.scheme}://{who.partition(':')[0]}{at}{where}{address.path}"
+    return Sighting(without_password(spec), "", finding.level, NOT_RUN, str(error))
 
 
 def _options(spec: str) -> str:

@@ -23,7 +23,7 @@ class Finding:
     """Everything that a report tells. Texts are case files; `verdicts` are as docs/json.md describes them."""
 
     signature: str
-    """In words; `digest` is its short name and the beginning of the folder's name."""
+    """In words; `digest` is its short name and the end of the folder's name."""
     digest: str
     parts: dict[str, Any]
     """The signature as data."""
@@ -49,7 +49,7 @@ class Finding:
     runs: int
     """Of so many runs of the minimal case, so many showed it; fewer than all: flaky."""
     reduction: str
-    """How it was reduced, in a few words."""
+    """How it was reduced, or why not, in a few words."""
     known: tuple[str, ...] = ()
     """Ids of corpus bugs with the same signature on this target."""
     behaviour: str = ""
@@ -62,6 +62,8 @@ class Finding:
     """The id of the original case in its campaign."""
     seconds: float = 0.0
     """From the beginning of the campaign until it was found."""
+    broken_off: str = ""
+    """Why the investigation came to no end; what it lacks was not tried."""
     log: str = ""
     """The end of the server's log, where the server died."""
     acidtest: str = ""
@@ -81,9 +83,14 @@ class Finding:
     @classmethod
     def from_json(cls, data: dict[str, Any]) -> Self:
         """The finding that was stored; fields of later versions are passed by."""
-        own = {one.name: data[one.name] for one in fields(cls) if one.name in data}
+        own = _own(cls, data)
         for name in ("levels", "elsewhere"):
-            own[name] = tuple(Sighting(**one) for one in own.get(name, ()))
+            own[name] = tuple(Sighting(**_own(Sighting, one)) for one in own.get(name, ()))
         for name in ("oracles", "verdicts", "explanation", "known"):
             own[name] = tuple(own.get(name, ()))
         return cls(**own)
+
+
+def _own(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
+    """The fields that this version knows."""
+    return {one.name: data[one.name] for one in fields(kind) if one.name in data}

@@ -13,6 +13,7 @@ from acidtest.errors import UsageError
 from acidtest.findings.finding import FORMAT, Finding
 from acidtest.findings.markdown import report
 from acidtest.findings.stored import misfit
+from acidtest.signatures import Signature
 
 MINIMAL = "minimal.sql"
 OBSERVED = "observed.sql"
@@ -66,21 +67,19 @@ def folder_name(number: int, finding: Finding) -> str:
     return f"{number:03d}-{finding.digest}"
 
 
-def number_of(folder: Path) -> int:
-    """The number of a finding, from the name of its folder."""
+def number_of(folder: Path) -> int | None:
+    """The number of a finding, from the name of its folder; None if it was given another name."""
     match = _NAME.fullmatch(folder.resolve().name)
-    if match is None:
-        raise UsageError(f"{folder} is no finding; its name would be a number, a dash and a digest")
-    return int(match[1])
+    return None if match is None else int(match[1])
 
 
 def read_findings(parent: Path) -> list[tuple[Path, Finding]]:
-    """All findings of a folder with their own folders, by number; refuses folders that are none."""
+    """All findings of a folder with their own folders, by number; other folders are passed by."""
     try:
-        folders = [one for one in parent.iterdir() if one.is_dir() and not one.name.startswith(".")]
+        folders = [one for one in parent.iterdir() if (one / DATA).exists() and not one.name.startswith(".")]
     except OSError as problem:
         raise UsageError(f"{parent} cannot be read: {_reason(problem)}") from problem
-    folders.sort(key=lambda folder: (number_of(folder), folder.name))
+    folders.sort(key=lambda folder: (number_of(folder) or 0, folder.name))
     return [(folder, read_finding(folder)) for folder in folders]
 
 
@@ -90,7 +89,7 @@ def read_finding(folder: Path) -> Finding:
     data = _load(path)
     if not isinstance(data, dict) or data.get("format") != FORMAT:
         raise UsageError(f"{path} is not of the format {FORMAT}")
-    if (problem := misfit(data)) is not None:
+    if (problem := misfit(data, Finding) or misfit(data["parts"], Signature)) is not None:
         raise UsageError(f"{path} is damaged: {problem}")
     return Finding.from_json(data)
 

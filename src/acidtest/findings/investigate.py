@@ -1,6 +1,6 @@
 """From a suspicious history to a finding: re-run, reduce, sign, compare with known bugs, try other levels."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from random import Random
 
@@ -12,6 +12,7 @@ from acidtest.findings.finding import Finding, Sighting
 from acidtest.findings.known import KnownBugs
 from acidtest.findings.prose import explanation, level_of, summary
 from acidtest.findings.same_bug import SameBug
+from acidtest.findings.sighting import NOT_RUN, SHOWS, Seen, try_out
 from acidtest.model import Case, History, Judgement, Verdict
 from acidtest.oracles.phenomena import phenomena
 from acidtest.oracles.registry import Oracle, judge_all
@@ -25,19 +26,25 @@ REDUCTION_S_MAX = 120.0
 Progress = Callable[[str], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Evidence:
-    """What is known of a violation, so far as the server could be asked."""
+    """What is known of a violation so far; it grows step by step, and is kept if the server goes away."""
 
     history: History
     verdict: Verdict
     verdicts: tuple[Verdict, ...]
-    reduction: str
+    reduction: str = "none"
     """How it was reduced, or why not."""
     shown: int = 0
     runs: int = 0
     bugs: tuple[str, ...] = ()
     levels: tuple[Sighting, ...] = ()
+    broken_off: str = ""
+    """Why there is no more."""
+
+    @property
+    def signature(self) -> Signature:
+        return signature_of(self.history, self.verdict)
 
 
 class Investigator:
@@ -60,62 +67,60 @@ class Investigator:
         verdicts = tuple(verdicts)
         verdict = first_violation(verdicts)
         assert verdict is not None
+        evidence = Evidence(history, verdict, verdicts)
         try:
-            evidence = self._look_into(history, verdict, seed, progress)
+            self._gather(evidence, seed, progress)
         except TargetFailedError as lost:
-            evidence = Evidence(history, verdict, verdicts, f"neither run again nor reduced: {lost}")
+            evidence.broken_off = str(lost)
         return self._finding(evidence, history.case, seed)
 
-    def _look_into(
-        self, history: History, verdict: Verdict, seed: int | None, progress: Progress
-    ) -> Evidence:
-        signature = signature_of(history, verdict)
-        judge = next(one for one in self._judges if one.name == verdict.oracle)
+    def _gather(self, evidence: Evidence, seed: int | None, progress: Progress) -> None:
+        judge = next(one for one in self._judges if one.name == evidence.verdict.oracle)
         progress("running it again")
-        once = SameBug(self._executor, judge, signature)
-        shown = _times(once, history.case)
-        reduction, failure = None, "not reduced: it did not show again"
-        if shown:
-            gate = SameBug(self._executor, judge, signature, rate=shown / RERUNS)
+        once = SameBug(self._executor, judge, evidence.signature)
+        evidence.shown, evidence.runs = _times(once, evidence.history.case), RERUNS
+        if evidence.shown:
+            gate = SameBug(self._executor, judge, evidence.signature, rate=evidence.shown / RERUNS)
             try:
-                reduction = self._reduce(gate.start_from(history), gate, seed, progress)
-            except AcidtestError:
-                raise
-            except Exception as error:  # a defect of the reducer must not cost the finding
-                failure = f"the reduction failed: {type(error).__name__}: {error}"
-                progress(failure)
-            history, verdict = gate.last_seen or (history, verdict)
-            shown = _times(once, history.case)
+                self._reduce(evidence, gate, seed, progress)
+            finally:  # as small as it got, whatever ended it
+                if gate.last_seen is not None:
+                    evidence.history, evidence.verdict = gate.last_seen
+                    evidence.verdicts = (evidence.verdict,)
+            evidence.shown = _times(once, evidence.history.case)
+        else:
+            evidence.reduction = "none, it did not show again"
+        evidence.verdicts = judge_all(self._all_judges, evidence.history)
+        evidence.bugs = self._known.named(evidence.signature)
         progress("trying every level")
-        signature = signature_of(history, verdict)
-        return Evidence(
-            history,
-            verdict,
-            verdicts=judge_all(self._all_judges, history),
-            reduction=_told(reduction) if reduction is not None else failure,
-            shown=shown,
-            runs=RERUNS,
-            bugs=self._known.named(signature),
-            levels=tuple(self._at_levels(history.case, signature)),
-        )
+        evidence.levels = tuple(self._at_levels(evidence))
 
-    def _reduce(self, case: Case, gate: SameBug, seed: int | None, progress: Progress) -> Reduction:
-        return reduce_case(
-            case,
-            self._executor.target.dialect,
-            gate.interesting,
-            reordering=gate.reordering,
-            rng=Random(f"{seed}-{case.id}"),
-            limits=Limits(seconds_max=REDUCTION_S_MAX),
-            progress=lambda step: progress(f"reducing, {step.statements} statements"),
-        )
+    def _reduce(self, evidence: Evidence, gate: SameBug, seed: int | None, progress: Progress) -> None:
+        evidence.reduction = "not to the end"
+        start = gate.start_from(evidence.history)
+        try:
+            reduction = reduce_case(
+                start,
+                self._executor.target.dialect,
+                gate.interesting,
+                reordering=gate.reordering,
+                rng=Random(f"{seed}-{start.id}"),
+                limits=Limits(seconds_max=REDUCTION_S_MAX),
+                progress=lambda step: progress(f"reducing, {step.statements} statements"),
+            )
+        except AcidtestError:
+            raise
+        except Exception as error:  # a defect of the reducer must not cost the finding
+            evidence.reduction = f"failed: {type(error).__name__}: {error}"
+            progress(f"the reduction {evidence.reduction}")
+        else:
+            evidence.reduction = _told(reduction)
 
     # -- telling
 
     def _finding(self, evidence: Evidence, original: Case, seed: int | None) -> Finding:
         history, verdict, verdicts = evidence.history, evidence.verdict, evidence.verdicts
-        signature = signature_of(history, verdict)
-        target = self._executor.target
+        signature, target = evidence.signature, self._executor.target
         return Finding(
             signature=signature.text,
             digest=signature.digest,
@@ -136,6 +141,7 @@ class Investigator:
             shown=evidence.shown,
             runs=evidence.runs,
             reduction=evidence.reduction,
+            broken_off=evidence.broken_off,
             known=evidence.bugs,
             behaviour=verdict.known.name if verdict.known is not None else "",
             behaviour_link=verdict.known.link if verdict.known is not None else "",
@@ -146,36 +152,27 @@ class Investigator:
             acidtest=__version__,
         )
 
-    def _at_levels(self, case: Case, signature: Signature) -> Iterable[Sighting]:
+    def _at_levels(self, evidence: Evidence) -> Iterator[Sighting]:
         """What becomes of the case at each level of the target."""
-        target = self._executor.target
+        target, case = self._executor.target, evidence.history.case
+        tries = RERUNS if evidence.shown < RERUNS else 1
         for level in target.levels:
-            try:
-                history = self._executor.run(case.at_level(level), fresh=True)
-            except UsageError as refused:
-                yield Sighting(target.label, target.version, level.short, "not run", str(refused))
-                continue
-            verdicts = judge_all(self._judges, history)
-            found, detail = seen_as(history, verdicts, signature.digest)
-            yield Sighting(target.label, target.version, level.short, found, detail)
+            if evidence.shown and level.short == level_of(evidence.history):
+                seen = SHOWS, ""
+            else:
+                seen = self._at_level(case.at_level(level), evidence.signature.digest, tries)
+            yield Sighting(target.label, target.version, level.short, *seen)
+
+    def _at_level(self, case: Case, digest: str, tries: int) -> Seen:
+        try:
+            return try_out(self._executor, self._judges, case, digest, tries)
+        except UsageError as refused:
+            return NOT_RUN, str(refused)
 
 
 def _times(bug: SameBug, case: Case) -> int:
     """In how many of some runs the bug shows."""
     return sum(bug.look(case) is not None for _ in range(RERUNS))
-
-
-def seen_as(history: History, verdicts: Iterable[Verdict], digest: str) -> tuple[str, str]:
-    """How a run elsewhere compares with a finding, and why where that is worth a word."""
-    verdicts = tuple(verdicts)
-    violation = first_violation(verdicts)
-    if violation is not None:
-        signature = signature_of(history, violation)
-        return ("shows", "") if signature.digest == digest else ("another violation", signature.text)
-    unknown = [one for one in verdicts if one.judgement is Judgement.UNKNOWN]
-    if unknown and not any(one.judgement is Judgement.PASS for one in verdicts if one.oracle != "crash"):
-        return "undecided", unknown[0].explanation
-    return "does not show", ""
 
 
 def _told(reduction: Reduction) -> str:

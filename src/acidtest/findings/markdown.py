@@ -48,7 +48,7 @@ def known_as(finding: Finding) -> str:
 
 def _level(finding: Finding) -> Level | None:
     """The level of all sessions; None if they differ."""
-    return next((level for level in Level if level.short == finding.level), None)
+    return Level.of_short(finding.level)
 
 
 def _summary(finding: Finding) -> Iterator[str]:
@@ -131,7 +131,9 @@ def _cells(one: Sighting) -> Sequence[str]:
 
 
 def _known(finding: Finding) -> Iterator[str]:
-    if not finding.is_known:
+    if not finding.is_known and finding.broken_off:
+        yield "It was not compared with known bugs."
+    elif not finding.is_known:
         yield "Nothing in acidtest's corpus of known bugs has this signature on this server."
     items = [f"- {inline(f'{name}{_about(name)}')}" for name in finding.known]
     if finding.behaviour:
@@ -154,8 +156,10 @@ def _provenance(finding: Finding) -> Iterator[str]:
     seed = "" if finding.seed is None else f", seed {finding.seed}"
     yield inline(
         f"Found by acidtest {finding.acidtest} (oracles: {', '.join(finding.oracles) or 'none'}{seed}) "
-        f"after {finding.seconds:.0f} s; reduced: {finding.reduction}."
+        f"after {finding.seconds:.0f} s; reduction: {finding.reduction}."
     )
+    if finding.broken_off:
+        yield inline(f"The investigation was broken off: {finding.broken_off}.")
     yield inline(f"Signature {finding.digest}: {finding.signature}.")
     yield folded(f"The case as it was found{f', {finding.case}' if finding.case else ''}", _original(finding))
     if finding.log:

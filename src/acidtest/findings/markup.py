@@ -1,5 +1,6 @@
 """Markdown that shows text as it is: SQL and values come from a DBMS and may look like markup."""
 
+import html
 import re
 from collections.abc import Iterator, Sequence
 
@@ -38,7 +39,7 @@ def block(text: str, language: str = "") -> str:
 
 def code(text: str) -> str:
     """The text as code within a line."""
-    shown = printable(" ".join(text.split()))
+    shown = printable(re.sub(r"[^\S ]", " ", text).strip())
     longest = max(map(len, re.findall("`+", shown)), default=0)
     ticks = "`" * (longest + 1)
     space = " " if longest or not shown else ""
@@ -60,4 +61,4 @@ def _table_lines(head: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator
 def folded(title: str, content: str) -> str:
     """Content that opens on a click."""
     # The empty lines make GitHub read what is inside as Markdown again.
-    return f"<details><summary>{inline(title)}</summary>\n\n{content}\n\n</details>"
+    return f"<details><summary>{html.escape(printable(title))}</summary>\n\n{content}\n\n</details>"

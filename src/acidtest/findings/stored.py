@@ -1,13 +1,11 @@
-"""Whether data that were read can be a finding: every field there, and of its type."""
+"""Whether data that were read can be what a dataclass was stored as: every field there, and of its type."""
 
 from dataclasses import MISSING, fields, is_dataclass
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
 
-from acidtest.findings.finding import Finding
 
-
-def misfit(data: dict[str, Any], kind: type = Finding) -> str | None:
+def misfit(data: dict[str, Any], kind: type) -> str | None:
     """What is wrong with data for a dataclass, in a few words; None if they fit."""
     hints = get_type_hints(kind)
     for one in fields(kind):
@@ -26,14 +24,13 @@ def _fits(value: object, hint: Any) -> bool:
         return True
     if origin is UnionType:
         return any(_fits(value, part) for part in parts)
-    if origin is tuple:
+    if origin in (tuple, frozenset):
         return isinstance(value, list) and all(_fits(item, parts[0]) for item in value)
     if origin is dict:
         return isinstance(value, dict) and all(_fits(item, parts[1]) for item in value.values())
     if is_dataclass(hint):
         assert isinstance(hint, type)
-        own = {one.name for one in fields(hint)}
-        return isinstance(value, dict) and value.keys() <= own and misfit(value, hint) is None
+        return isinstance(value, dict) and misfit(value, hint) is None
     if isinstance(value, bool):
         return hint is bool
     return isinstance(value, (int, float) if hint is float else hint)

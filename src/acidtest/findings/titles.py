@@ -36,8 +36,7 @@ def naming_verdict(finding: Finding) -> dict[str, Any]:
 
 def title(finding: Finding) -> str:
     """One line: the level, and what goes wrong."""
-    level = next((level.value for level in Level if level.short == finding.level), "mixed levels")
-    return f"{level}: {_words(finding)}"
+    return f"{Level.of_short(finding.level) or 'mixed levels'}: {_words(finding)}"
 
 
 def _words(finding: Finding) -> str:

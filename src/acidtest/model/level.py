@@ -20,6 +20,11 @@ class Level(StrEnum):
         return _SHORT[self]
 
     @classmethod
+    def of_short(cls, name: str) -> "Level | None":
+        """The level with that short name, if there is one."""
+        return next((level for level in cls if level.short == name), None)
+
+    @classmethod
     def parse(cls, text: str) -> "Level":
         """Read a level by its full or short name, in any case, with spaces, dashes or underscores."""
         wanted = " ".join(text.replace("-", " ").replace("_", " ").upper().split())

@@ -6,20 +6,21 @@ from acidtest.model import Case
 
 _TOKEN = re.compile(r"\w+|[^\w\s]")
 
-Rank = tuple[int, int, int, int, int, int, tuple[str, ...]]
+Rank = tuple[int, int, int, int, int, int, int, tuple[str, ...]]
 
 
 def order(case: Case) -> Rank:
     """The rank of a case; of two cases the one with the smaller rank is simpler.
 
-    Fewer transactions, then fewer statements, tokens, characters, switches between sessions and sessions that
-    are not called tx1, tx2..; what is left are names and values, where the text decides: `a` before `b`, `0`
-    before `1`.
+    Fewer transactions, then fewer statements, fewer of them in the schedule, then fewer tokens, characters,
+    switches between sessions and sessions that are not called tx1, tx2..; what is left are names and values,
+    where the text decides: `a` before `b`, `0` before `1`.
     """
     texts = texts_of(case)
     return (
         len(case.transactions),
         len(texts),
+        len(case.schedule),
         sum(len(_TOKEN.findall(text)) for text in texts),
         characters(case),
         switches(case),

@@ -22,6 +22,8 @@ Edit = Callable[["Draft"], None]
 _NOT_IS_NULL = re.compile(r"\bNOT (\w+(?:\.\w+)?) IS NULL\b")
 """How sqlglot writes IS NOT NULL, of names and constants."""
 
+_INTEGER = re.compile(r"\bINTEGER\b", re.IGNORECASE)
+
 _EDITABLE = (exp.Query, exp.Insert, exp.Update, exp.Delete, exp.Create)
 """Trees that sqlglot reads in full; SAVEPOINT and the like stay text."""
 
@@ -83,12 +85,17 @@ class Draft:
         self._copies: dict[int, dict[int, exp.Expression]] = {}
         self._texts: dict[int, str] = {}
         self._dropped: set[int] = set()
+        self._set_up: list[int] = []
         self.sessions = list(script.case.schedule)
         self.order = list(script.schedule_places)
 
     def drop(self, place: int) -> None:
         """Leave a statement out."""
         self._dropped.add(place)
+
+    def set_up(self, place: int) -> None:
+        """Move a statement of the schedule to the end of the set-up."""
+        self._set_up.append(place)
 
     def write(self, place: int, text: str) -> None:
         """Put another text in the place of a statement."""
@@ -132,12 +139,13 @@ class Draft:
                 texts[place] = text
         for place, text in self._texts.items():
             texts[place] = text
-        setup = [Statement(texts[place]) for place in script.setup_places if place not in self._dropped]
+        early = [*script.setup_places, *self._set_up]
+        setup = [Statement(texts[place]) for place in early if place not in self._dropped]
         first = len(script.case.setup)
         steps = [
             (self.sessions[place - first], Statement(texts[place]))
             for place in self.order
-            if place not in self._dropped
+            if place not in self._dropped and place not in self._set_up
         ]
         return rebuilt(script.case, setup, steps, self.sessions) if steps else None
 
@@ -157,9 +165,11 @@ def apply(script: Script, edits: list[Edit]) -> Case | None:
     try:
         for edit in edits:
             edit(draft)
+        return draft.case()
     except ImpossibleEditError:
         return None
-    return draft.case()
+    except Exception:  # a tree of a shape that an edit did not expect costs this candidate, and no more
+        return None
 
 
 def read(sql: str, dialect: str) -> exp.Expression | None:
@@ -178,7 +188,16 @@ def render(tree: exp.Expression, like: str, dialect: str) -> str:
         text = text.replace("INSERT", "REPLACE", 1)
     if "LOCK IN SHARE MODE" in like.upper():
         text = text.replace("FOR SHARE", "LOCK IN SHARE MODE")
+    if dialect == "sqlite" and not _INTEGER.search(like):
+        text = _INTEGER.sub(
+            "INT", text
+        )  # sqlglot's word for both, but to SQLite a primary key of another kind
     return _NOT_IS_NULL.sub(r"\1 IS NOT NULL", text)
+
+
+def same_name(one: str, other: str) -> bool:
+    """Whether two names mean the same. A DBMS that tells cases apart refuses what comes of a mistake."""
+    return one.lower() == other.lower()
 
 
 def walk(tree: exp.Expression) -> Iterator[exp.Expression]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from acidtest.casefile import format_row
+from acidtest.casefile import format_row, printable
 from acidtest.model import History, Judgement, Verdict
 from acidtest.report.observed import brief
 
@@ -12,7 +12,7 @@ def print_verdicts(history: History, verdicts: Sequence[Verdict], occurred: Sequ
     """What each oracle says, where they disagree, and what occurred that the levels allow."""
     lines = ["-- verdicts"]
     for verdict in verdicts:
-        lines.extend(_lines(history, verdict))
+        lines.extend(f"-- {one}" for line in _lines(history, verdict) for one in _on_lines(line))
     if (sentence := disagreement(verdicts)) is not None:
         lines.append(f"-- DISAGREE: {sentence}")
     if occurred:
@@ -23,22 +23,29 @@ def print_verdicts(history: History, verdicts: Sequence[Verdict], occurred: Sequ
 def _lines(history: History, verdict: Verdict) -> Iterator[str]:
     if verdict.judgement is not Judgement.VIOLATION:
         reason = f": {verdict.explanation}" if verdict.explanation else ""
-        yield f"-- {verdict.oracle}: {verdict.judgement.value}{reason}"
+        yield f"{verdict.oracle}: {verdict.judgement.value}{reason}"
         return
     where = (
         "the final state" if verdict.step is None else f"step {verdict.step}, {brief(history, verdict.step)}"
     )
     anomaly = f" [{verdict.anomaly}]" if verdict.anomaly else ""
-    yield f"-- {verdict.oracle}: VIOLATION, {verdict.kind}{anomaly} at {where}"
-    yield f"--   expected {verdict.expected}"
-    yield f"--   observed {verdict.observed}"
-    yield f"--   because {verdict.explanation}"
+    yield f"{verdict.oracle}: VIOLATION, {verdict.kind}{anomaly} at {where}"
+    yield f"  expected {verdict.expected}"
+    yield f"  observed {verdict.observed}"
+    yield f"  because {verdict.explanation}"
     for difference in verdict.differences:
         word = "must not be there" if difference.extra else "is missing"
         why = f": {difference.why}" if difference.why else ""
-        yield f"--   row {format_row(difference.row)} {word}{why}"
+        yield f"  row {format_row(difference.row)} {word}{why}"
     if verdict.known is not None:
-        yield f"--   known as: {verdict.known.name} ({verdict.known.link})"
+        yield f"  known as: {verdict.known.name} ({verdict.known.link})"
+
+
+def _on_lines(text: str) -> Iterator[str]:
+    """A text of several lines, the later ones indented, with escapes for what cannot be shown."""
+    first, *rest = text.split("\n")
+    yield printable(first)
+    yield from (f"    {printable(line)}" for line in rest)
 
 
 def disagreement(verdicts: Sequence[Verdict]) -> str | None:

@@ -10,6 +10,7 @@ from decimal import Decimal, InvalidOperation
 
 from sqlglot import exp
 
+from acidtest.reduce.layers.edits import replace
 from acidtest.reduce.operations import Operation
 from acidtest.reduce.script import Draft, Edit, Script
 
@@ -70,7 +71,7 @@ def _in_conditions(script: Script) -> Iterator[Edit]:
     for text, places in values_of(script).items():
         for place, node in places:
             if node.find_ancestor(exp.Where, exp.Having, exp.Join) is not None:
-                yield from (_replace(place, node, _literal(small)) for small in _smaller(text))
+                yield from (replace(place, node, _literal(small)) for small in _smaller(text))
 
 
 def _nulls(script: Script) -> Iterator[Edit]:
@@ -78,7 +79,7 @@ def _nulls(script: Script) -> Iterator[Edit]:
     fresh = fresh_numbers(script)[:1]
     for place, node in script.nodes():
         if isinstance(node, exp.Null) and isinstance(node.parent, exp.Tuple | exp.EQ):
-            yield from (_replace(place, node, number) for number in fresh)
+            yield from (replace(place, node, number) for number in fresh)
 
 
 def _smaller(text: str) -> Iterator[str]:
@@ -106,10 +107,6 @@ def _number(text: str) -> Decimal | None:
 
 def _looks_like_date(text: str) -> bool:
     return text.count("-") == 2 and len(text) >= len("'2000-01-01'")
-
-
-def _replace(place: int, node: exp.Expression, new: exp.Expression) -> Edit:
-    return lambda draft: draft.replace(place, node, new.copy())
 
 
 CONSTANTS = (

@@ -6,8 +6,9 @@ from typing import cast
 
 from sqlglot import exp
 
+from acidtest.reduce.layers.edits import pop
 from acidtest.reduce.operations import Operation
-from acidtest.reduce.script import Draft, Edit, Script, is_table_definition, render, walk
+from acidtest.reduce.script import Draft, Edit, Script, is_table_definition, render, same_name, walk
 
 _CONSTRAINTS = (
     exp.PrimaryKey,
@@ -27,17 +28,18 @@ def _columns(script: Script) -> Iterator[Edit]:
 
 def _without_column(script: Script, table: str, column: str) -> Edit:
     """Take a column out of its table, and out of every statement that names the table."""
+    another = next(one for one in script.tables[table][1] if one != column)
 
     def edit(draft: Draft) -> None:
         for place, tree in enumerate(script.trees):
-            if tree is None or all(one.name != table for one in tree.find_all(exp.Table)):
+            if tree is None or not any(same_name(one.name, table) for one in tree.find_all(exp.Table)):
                 continue
             if isinstance(tree, exp.Create):
                 _undefine(draft, place, tree, column)
             else:
-                if isinstance(tree, exp.Insert) and _written_table(tree) == table:
+                if isinstance(tree, exp.Insert) and same_name(_written_table(tree), table):
                     _unwrite(draft, place, tree, column, script.tables[table][1])
-                _unmention(draft, place, tree, column)
+                _unmention(draft, place, tree, column, another)
 
     return edit
 
@@ -58,7 +60,7 @@ def _undefine(draft: Draft, place: int, tree: exp.Create, column: str) -> None:
         return
     for item in tree.this.expressions:
         if isinstance(item, exp.ColumnDef):
-            if item.name == column or any(one.name == column for one in item.find_all(exp.Column)):
+            if any(same_name(one.name, column) for one in (item, *item.find_all(exp.Column))):
                 draft.pop(place, item)
         elif isinstance(item, _CONSTRAINTS):
             keyed = _key_columns(item)
@@ -72,7 +74,7 @@ def _key_columns(constraint: exp.Expression) -> list[exp.Expression]:
 
 
 def _named(node: exp.Expression, column: str) -> bool:
-    return node.name == column or any(one.name == column for one in node.find_all(exp.Identifier))
+    return any(same_name(one.name, column) for one in (node, *node.find_all(exp.Identifier)))
 
 
 def _pop_all(draft: Draft, place: int, nodes: Iterable[exp.Expression]) -> None:
@@ -83,11 +85,13 @@ def _pop_all(draft: Draft, place: int, nodes: Iterable[exp.Expression]) -> None:
 def _unwrite(draft: Draft, place: int, tree: exp.Insert, column: str, columns: list[str]) -> None:
     """Out of an INSERT's list of columns and its values. If it is the only one, another takes its place."""
     position = columns.index(column)
+    if tree.expression is None:  # DEFAULT VALUES
+        return
     if isinstance(tree.this, exp.Schema):
-        names = [one.name for one in tree.this.expressions]
-        if column not in names:
+        names = [one.name.lower() for one in tree.this.expressions]
+        if column.lower() not in names:
             return
-        position = names.index(column)
+        position = names.index(column.lower())
         if len(names) == 1:
             other = next(one for one in columns if one != column)
             draft.replace(place, tree.this.expressions[0], exp.to_identifier(other))
@@ -100,14 +104,17 @@ def _unwrite(draft: Draft, place: int, tree: exp.Insert, column: str, columns: l
             draft.pop(place, row.expressions[position])
 
 
-def _unmention(draft: Draft, place: int, tree: exp.Expression, column: str) -> None:
-    """Out of assignments, projections, orders and conditions; a statement that only sets it goes."""
-    if isinstance(tree, exp.Update) and all(_sets(one, column) for one in tree.expressions):
-        draft.drop(place)
-        return
+def _unmention(draft: Draft, place: int, tree: exp.Expression, column: str, another: str) -> None:
+    """Out of assignments, projections, orders and conditions; an UPDATE of it alone sets another."""
     done: set[int] = set()
+    if isinstance(tree, exp.Update) and all(_sets(one, column) for one in tree.expressions):
+        kept = tree.expressions[0]
+        done.add(id(kept))
+        draft.replace(place, kept.this, exp.column(another))
+        if _named(kept.expression, column):
+            draft.replace(place, kept.expression, exp.Literal.number(0))
     for node in tree.find_all(exp.Column):
-        if node.name != column:
+        if not same_name(node.name, column):
             continue
         holder = _holder(node)
         if id(holder) in done:
@@ -122,7 +129,7 @@ def _unmention(draft: Draft, place: int, tree: exp.Expression, column: str) -> N
 
 
 def _sets(assignment: exp.Expression, column: str) -> bool:
-    return bool(assignment.this.name == column)
+    return same_name(assignment.this.name, column)
 
 
 _ITEM_HOLDERS = (exp.Select, exp.Order, exp.Group, exp.Window)
@@ -152,16 +159,12 @@ def _constraints(script: Script) -> Iterator[Edit]:
             if isinstance(node, exp.ColumnConstraint) or (
                 isinstance(node, _CONSTRAINTS) and isinstance(node.parent, exp.Schema)
             ):
-                yield _pop(place, node)
+                yield pop(place, node)
                 parts = [] if isinstance(node, exp.ColumnConstraint) else _key_columns(node)
                 if len(parts) > 1:
-                    yield from (_pop(place, part) for part in parts)
+                    yield from (pop(place, part) for part in parts)
             elif isinstance(node, exp.Ordered) and len(list(tree.find_all(exp.Ordered))) > 1:
-                yield _pop(place, node)
-
-
-def _pop(place: int, node: exp.Expression) -> Edit:
-    return lambda draft: draft.pop(place, node)
+                yield pop(place, node)
 
 
 def _inline_keys(script: Script) -> Iterator[Edit]:
@@ -169,7 +172,7 @@ def _inline_keys(script: Script) -> Iterator[Edit]:
     for place, node in script.nodes():
         if isinstance(node, exp.PrimaryKey) and isinstance(node.parent, exp.Schema):
             for column in node.parent.find_all(exp.ColumnDef):
-                if [column.name] == [one.name for one in node.expressions]:
+                if [column.name.lower()] == [one.name.lower() for one in node.expressions]:
                     yield _inline_key(place, node, column)
 
 
@@ -179,7 +182,9 @@ def _inline_key(place: int, key: exp.Expression, column: exp.ColumnDef) -> Edit:
         constraint = exp.ColumnConstraint(kind=exp.PrimaryKeyColumnConstraint())
         # A primary key is NOT NULL by itself.
         others = [
-            one for one in column.args["constraints"] if not isinstance(one.kind, exp.NotNullColumnConstraint)
+            one
+            for one in column.args["constraints"]
+            if not isinstance(one.args.get("kind"), exp.NotNullColumnConstraint)
         ]
         draft.at(place, column).set("constraints", [*(one.copy() for one in others), constraint])
 
@@ -187,12 +192,13 @@ def _inline_key(place: int, key: exp.Expression, column: exp.ColumnDef) -> Edit:
 
 
 def _types(script: Script) -> Iterator[Edit]:
-    """INT for any other type; texts and fractions in the rows of that column become small numbers."""
+    """INT for any other type, INT(11) too; texts and fractions of that column become small numbers."""
     for table, (place, columns) in script.tables.items():
         tree = script.trees[place]
         assert tree is not None
         for position, column in enumerate(tree.find_all(exp.ColumnDef)):
-            if column.kind is not None and not column.kind.is_type(exp.DataType.Type.INT):
+            kind = column.kind
+            if kind is not None and (kind.expressions or not kind.is_type(exp.DataType.Type.INT)):
                 yield _as_integer(script, place, column, {})
                 yield _as_integer(script, place, column, _numbers_for(script, table, columns, position))
 
@@ -202,20 +208,21 @@ def _numbers_for(script: Script, table: str, columns: list[str], position: int) 
     found = [
         node
         for tree in script.trees
-        if isinstance(tree, exp.Insert) and _written_table(tree) == table
+        if isinstance(tree, exp.Insert) and same_name(_written_table(tree), table)
         for node in _inserted(tree, columns, columns[position])
     ]
     for _, node in script.nodes():
-        if isinstance(node, exp.Column) and node.name == columns[position]:
+        if isinstance(node, exp.Column) and same_name(node.name, columns[position]):
             found += _together_with(node)
     return {text: number for number, text in enumerate(dict.fromkeys(one.sql() for one in found), start=1)}
 
 
 def _inserted(tree: exp.Insert, columns: list[str], column: str) -> Iterator[exp.Literal]:
     """What the rows of an INSERT have for a column."""
-    names = [one.name for one in tree.this.expressions] if isinstance(tree.this, exp.Schema) else columns
-    if column in names and isinstance(tree.expression, exp.Values):
-        position = names.index(column)
+    listed = [one.name for one in tree.this.expressions] if isinstance(tree.this, exp.Schema) else columns
+    names = [name.lower() for name in listed]
+    if column.lower() in names and isinstance(tree.expression, exp.Values):
+        position = names.index(column.lower())
         for row in tree.expression.expressions:
             value = row.expressions[position] if position < len(row.expressions) else None
             if isinstance(value, exp.Literal):
@@ -243,7 +250,7 @@ def _as_integer(script: Script, place: int, column: exp.ColumnDef, numbers: dict
 
 def _of_texts(constraint: exp.ColumnConstraint) -> bool:
     kinds = (exp.CharacterSetColumnConstraint, exp.CollateColumnConstraint, exp.DefaultColumnConstraint)
-    return isinstance(constraint.kind, kinds)
+    return isinstance(constraint.args.get("kind"), kinds)
 
 
 def _merged_rows(script: Script) -> Iterator[Edit]:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from sqlglot import exp
 
 from acidtest.reduce.layers.constants import fresh_numbers
+from acidtest.reduce.layers.edits import replace
 from acidtest.reduce.operations import Operation
 from acidtest.reduce.script import Edit, Script
 
@@ -23,7 +24,7 @@ def _expressions(script: Script) -> Iterator[tuple[int, exp.Expression]]:
 
 
 def _is_place(node: exp.Expression) -> bool:
-    """An assignment, or the column that it sets; a column in a list of columns."""
+    """A column, or an assignment as a whole."""
     parent = node.parent
     if parent is None or isinstance(node, exp.Column):
         return True
@@ -42,26 +43,26 @@ def _unwrapped(script: Script) -> Iterator[Edit]:
     """Parentheses that are not needed, or were not meant."""
     for place, node in script.nodes():
         if isinstance(node, exp.Paren):
-            yield _replace(place, node, node.this)
+            yield replace(place, node, node.this)
 
 
 def _by_child(script: Script) -> Iterator[Edit]:
     for place, node in _expressions(script):
-        yield from (_replace(place, node, child) for child in _children(node))
+        yield from (replace(place, node, child) for child in _children(node))
 
 
 def _arms(script: Script) -> Iterator[Edit]:
     """One arm of AND and OR."""
     for place, node in script.nodes():
         if isinstance(node, exp.Connector):
-            yield _replace(place, node, node.this)
-            yield _replace(place, node, node.expression)
+            yield replace(place, node, node.this)
+            yield replace(place, node, node.expression)
 
 
 def _by_truth(script: Script) -> Iterator[Edit]:
     for place, node in _expressions(script):
         if isinstance(node, exp.Predicate | exp.Connector | exp.Not):
-            yield _replace(place, node, exp.true())
+            yield replace(place, node, exp.true())
 
 
 def _by_constant(script: Script) -> Iterator[Edit]:
@@ -71,7 +72,7 @@ def _by_constant(script: Script) -> Iterator[Edit]:
         if not isinstance(node, exp.Predicate | exp.Connector | exp.Not | exp.Paren):
             written = node.find_ancestor(exp.Where, exp.Having, exp.Join, exp.Select) is None
             numbers = fresh if written else _NUMBERS
-            yield from (_replace(place, node, one) for one in (*numbers, exp.Null()))
+            yield from (replace(place, node, one) for one in (*numbers, exp.Null()))
 
 
 _NUMBERS = (exp.Literal.number(0), exp.Literal.number(1))
@@ -82,7 +83,7 @@ def _column_by_constant(script: Script) -> Iterator[Edit]:
     for place, node in script.nodes():
         parent = node.parent
         if isinstance(node, exp.Column) and isinstance(parent, exp.Condition) and not _is_set(node):
-            yield from (_replace(place, node, number) for number in _NUMBERS)
+            yield from (replace(place, node, number) for number in _NUMBERS)
 
 
 def _is_set(column: exp.Column) -> bool:
@@ -104,11 +105,7 @@ def _plain_comparison(script: Script) -> Iterator[Edit]:
 
 
 def _equals(place: int, node: exp.Expression, other: exp.Expression) -> Edit:
-    return _replace(place, node, exp.EQ(this=node.this.copy(), expression=other.copy()))
-
-
-def _replace(place: int, node: exp.Expression, new: exp.Expression) -> Edit:
-    return lambda draft: draft.replace(place, node, new.copy())
+    return replace(place, node, exp.EQ(this=node.this.copy(), expression=other.copy()))
 
 
 EXPRESSIONS = (

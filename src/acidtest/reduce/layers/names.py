@@ -30,8 +30,9 @@ def _sessions(script: Script) -> Iterator[Edit]:
 def _all_names(script: Script) -> Iterator[Edit]:
     """All tables, columns, indexes and aliases at once; then those of each kind alone."""
     kinds = [_new_columns(script), _new_tables(script), _new_indexes(script), _new_aliases(script)]
-    whole = {old: new for kind in kinds for old, new in kind.items()}
-    for new in (whole, *kinds):
+    folded = [{old.lower(): new for old, new in kind.items()} for kind in kinds]
+    whole = {old: new for kind in folded for old, new in kind.items()}
+    for new in (whole, *folded):
         if _is_safe(script, new):
             yield _renamed(script, new)
 
@@ -57,34 +58,39 @@ def _new_indexes(script: Script) -> dict[str, str]:
 
 
 def _new_aliases(script: Script) -> dict[str, str]:
+    tables = {name.lower() for name in script.tables}
     found = dict.fromkeys(
         node.name
         for _, node in script.nodes()
-        if isinstance(node, exp.TableAlias) and node.name not in script.tables
+        if isinstance(node, exp.TableAlias) and node.name.lower() not in tables
     )
     return dict(zip(found, _ALIASES, strict=False))
 
 
-def _identifiers(script: Script) -> set[str]:
-    return {node.name for _, node in script.nodes() if isinstance(node, exp.Identifier)}
-
-
 def _is_safe(script: Script, new: dict[str, str]) -> bool:
-    """Whether no two names become one, and no statement that stays text mentions one of them."""
-    changed = {old for old, name in new.items() if old != name}
-    others = _identifiers(script) - set(new)
+    """Whether something changes, no two names become one, and no statement that stays text mentions one."""
+    identifiers = [node for _, node in script.nodes() if isinstance(node, exp.Identifier)]
+    changed = {
+        one.name.lower()
+        for one in identifiers
+        if new.get(one.name.lower(), one.name) != one.name or one.quoted
+    } & set(new)
+    others = {one.name.lower() for one in identifiers} - set(new)
     texts = [text for text, tree in zip(script.texts, script.trees, strict=True) if tree is None]
-    words = {word for text in texts for word in re.findall(r"\w+", text)}
+    words = {word.lower() for text in texts for word in re.findall(r"\w+", text)}
     return bool(changed) and not changed & words and not others & set(new.values())
 
 
 def _renamed(script: Script, new: dict[str, str]) -> Edit:
+    """Plain names, without the quotes that the old ones may have needed."""
+
     def edit(draft: Draft) -> None:
         for place, node in script.nodes():
-            if isinstance(node, exp.Identifier) and node.name in new:
-                draft.at(place, node).set("this", new[node.name])
-            elif isinstance(node, exp.Anonymous) and node.name in new:
-                draft.at(place, node).set("this", new[node.name])  # a prefix in an index: c(2)
+            if isinstance(node, exp.Identifier) and node.name.lower() in new:
+                draft.at(place, node).set("this", new[node.name.lower()])
+                draft.at(place, node).set("quoted", False)
+            elif isinstance(node, exp.Anonymous) and node.name.lower() in new:
+                draft.at(place, node).set("this", new[node.name.lower()])  # a prefix in an index: c(2)
 
     return edit
 

@@ -4,8 +4,9 @@ from collections.abc import Iterator
 
 from sqlglot import exp
 
+from acidtest.reduce.layers.edits import pop, replace, set_part, write
 from acidtest.reduce.operations import Operation
-from acidtest.reduce.script import Draft, Edit, Script, read, render
+from acidtest.reduce.script import Edit, Script, read, render, same_name
 from acidtest.sql import StatementKind, kind_of
 
 _CLAUSES = frozenset(
@@ -42,31 +43,31 @@ _LISTS = (exp.Select, exp.Update, exp.Values, exp.Group, exp.Order, exp.With, ex
 def _clauses(script: Script) -> Iterator[Edit]:
     for place, node in script.nodes():
         if node.arg_key in _CLAUSES and not isinstance(node, exp.ColumnDef):
-            yield _pop(place, node)
+            yield pop(place, node)
 
 
 def _items(script: Script) -> Iterator[Edit]:
     for place, node in script.nodes():
         if isinstance(node, _LISTS) and len(node.expressions) > 1:
-            yield from (_pop(place, item) for item in node.expressions)
+            yield from (pop(place, item) for item in node.expressions)
 
 
 def _stars(script: Script) -> Iterator[Edit]:
     """SELECT * for whatever is selected."""
     for place, node in script.nodes():
         if isinstance(node, exp.Select) and not (len(node.expressions) == 1 and node.is_star):
-            yield _set(place, node, "expressions", [exp.Star()])
+            yield set_part(place, node, "expressions", [exp.Star()])
 
 
 def _written_columns(script: Script) -> Iterator[Edit]:
     """One column of an INSERT with its values; or the list of all columns."""
     for place, node in script.nodes():
         if isinstance(node, exp.Insert) and isinstance(node.this, exp.Schema):
-            yield _replace(place, node.this, node.this.this)
+            yield replace(place, node.this, node.this.this)
             rows = [one.expressions for one in _rows(node)]
             for position, column in enumerate(node.this.expressions):
                 values = [row[position] for row in rows if position < len(row)]
-                yield _pop(place, column, *values)
+                yield pop(place, column, *values)
 
 
 def _rows(insert: exp.Insert) -> list[exp.Expression]:
@@ -81,15 +82,15 @@ def _inner(script: Script) -> Iterator[Edit]:
     """The table in a derived table's or a CTE's place, and one arm in the place of a set operation."""
     for place, node in script.nodes():
         if isinstance(node, exp.SetOperation):
-            yield _replace(place, node, node.this)
-            yield _replace(place, node, node.expression)
+            yield replace(place, node, node.this)
+            yield replace(place, node, node.expression)
         elif isinstance(node, exp.Subquery) and isinstance(node.parent, exp.From | exp.Join):
             yield from _by_its_table(place, node, node.this)
         elif isinstance(node, exp.CTE):
             tree = script.trees[place]
             assert tree is not None
             for table in tree.find_all(exp.Table):
-                if table.name == node.alias:
+                if same_name(table.name, node.alias):
                     yield from _by_its_table(place, table, node.this)
 
 
@@ -99,7 +100,7 @@ def _by_its_table(place: int, node: exp.Expression, query: exp.Expression) -> It
         table = exp.Table(this=inner.this.copy())
         if node.args.get("alias"):
             table.set("alias", node.args["alias"].copy())
-        yield _replace(place, node, table)
+        yield replace(place, node, table)
 
 
 def _without_aliases(script: Script) -> Iterator[Edit]:
@@ -109,21 +110,22 @@ def _without_aliases(script: Script) -> Iterator[Edit]:
             aliases = [one for one in tree.find_all(exp.TableAlias) if isinstance(one.parent, exp.Table)]
             qualifiers = [one.args["table"] for one in tree.find_all(exp.Column) if one.args.get("table")]
             if aliases or qualifiers:
-                yield _pop(place, *aliases, *qualifiers)
+                yield pop(place, *aliases, *qualifiers)
             for alias in tree.find_all(exp.Alias):
-                yield _replace(place, alias, alias.this)
+                yield replace(place, alias, alias.this)
 
 
 def _flags(script: Script) -> Iterator[Edit]:
-    """INSERT for REPLACE and INSERT IGNORE, a plain lock for NOWAIT and SKIP LOCKED, UNION ALL for UNION."""
+    """INSERT for REPLACE and INSERT IGNORE, a plain lock for NOWAIT and SKIP LOCKED."""
     for place, node in script.nodes():
         if isinstance(node, exp.Insert):
-            if node.args.get("ignore"):
-                yield _set(place, node, "ignore", None)
+            for flag in ("ignore", "alternative"):  # the latter is SQLite's INSERT OR ..
+                if node.args.get(flag):
+                    yield set_part(place, node, flag, None)
             if script.texts[place][:7].upper() == "REPLACE":
-                yield _write(place, "INSERT" + script.texts[place][7:])
+                yield write(place, "INSERT" + script.texts[place][7:])
         elif isinstance(node, exp.Lock) and node.args.get("wait") is not None:
-            yield _set(place, node, "wait", None)
+            yield set_part(place, node, "wait", None)
 
 
 def _control(script: Script) -> Iterator[Edit]:
@@ -132,7 +134,7 @@ def _control(script: Script) -> Iterator[Edit]:
     for place in script.schedule_places:
         word = words.get(kind_of(script.texts[place]))
         if word is not None and word != script.texts[place]:
-            yield _write(place, word)
+            yield write(place, word)
 
 
 def _plain_text(script: Script) -> Iterator[Edit]:
@@ -141,27 +143,7 @@ def _plain_text(script: Script) -> Iterator[Edit]:
         if tree is not None:
             text = render(tree, script.texts[place], script.dialect)
             if text != script.texts[place] and read(text, script.dialect) is not None:
-                yield _write(place, text)
-
-
-def _pop(place: int, *nodes: exp.Expression) -> Edit:
-    def edit(draft: Draft) -> None:
-        for node in nodes:
-            draft.pop(place, node)
-
-    return edit
-
-
-def _replace(place: int, node: exp.Expression, new: exp.Expression) -> Edit:
-    return lambda draft: draft.replace(place, node, new.copy())
-
-
-def _set(place: int, node: exp.Expression, key: str, value: object) -> Edit:
-    return lambda draft: draft.at(place, node).set(key, value)
-
-
-def _write(place: int, text: str) -> Edit:
-    return lambda draft: draft.write(place, text)
+                yield write(place, text)
 
 
 PARTS = (

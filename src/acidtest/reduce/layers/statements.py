@@ -8,6 +8,8 @@ it would show another story than it tells.
 import re
 from collections.abc import Iterable, Iterator
 
+from sqlglot import exp
+
 from acidtest.reduce.operations import Operation
 from acidtest.reduce.script import Draft, Edit, Script
 from acidtest.sql import StatementKind, kind_of
@@ -74,6 +76,21 @@ def _statements(script: Script) -> Iterator[Edit]:
     yield from (_drop((place,)) for place in reversed(script.schedule_places) if place not in framed)
 
 
+def _into_setup(script: Script) -> Iterator[Edit]:
+    """Writes that commit by themselves, to the end of the set-up."""
+    for place in script.schedule_places:
+        within = any(
+            begin < place and (end is None or place < end)
+            for begin, end in frames(script, script.session(place))
+        )
+        if not within and isinstance(script.trees[place], exp.Insert | exp.Update | exp.Delete):
+            yield _set_up(place)
+
+
+def _set_up(place: int) -> Edit:
+    return lambda draft: draft.set_up(place)
+
+
 def _savepoints(script: Script) -> Iterator[Edit]:
     """All that concerns savepoints, by session: a ROLLBACK TO needs its SAVEPOINT."""
     for transaction in script.case.transactions:
@@ -103,7 +120,15 @@ def _tables(script: Script) -> Iterator[Edit]:
 
 
 def _naming(script: Script, name: str) -> list[int]:
-    return [place for place, text in enumerate(script.texts) if name in _WORD.findall(text)]
+    """Where a table is named: in a tree as such, in a text that is none as a word."""
+    return [place for place in range(len(script.texts)) if name.lower() in _names_at(script, place)]
+
+
+def _names_at(script: Script, place: int) -> set[str]:
+    tree = script.trees[place]
+    if tree is None:
+        return {word.lower() for word in _WORD.findall(script.texts[place])}
+    return {one.name.lower() for one in tree.find_all(exp.Identifier)}
 
 
 def _sessions(script: Script) -> Iterator[Edit]:
@@ -147,5 +172,6 @@ STATEMENTS = (
     Operation("frame", _frames, together=True),
     Operation("table", _tables),
     Operation("setup", _setup, together=True),
+    Operation("into set-up", _into_setup, together=True),
     Operation("session", _sessions),
 )
