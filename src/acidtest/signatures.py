@@ -143,13 +143,19 @@ def _causes(history: History, judged: Record | None, *, locks: bool) -> frozense
             if act is not None:
                 acts[event.session].append(act + (" while it waited" if place > launched else ""))
             if record.after is TransactionState.NONE:
-                undone = kind_of(record.sql) is StatementKind.ROLLBACK
-                left_as(event.session, " rolled back" if undone else "")
+                left_as(event.session, " rolled back" if _is_rollback(record) else "")
     if own is not None:
         causes.update(f"own {act}" for act in acts.pop(own))
     for session in acts:
         left_as(session, " still open" if judged is not None else " rolled back")
     return frozenset(causes)
+
+
+def _is_rollback(record: Record) -> bool:
+    """Whether the transaction that ended with it was undone, by wish or by an error."""
+    if isinstance(record.outcome, Failed):
+        return record.outcome.undone in (Undone.TRANSACTION, Undone.CONNECTION)
+    return kind_of(record.sql) is StatementKind.ROLLBACK
 
 
 def _tables(history: History, judged: Record | None) -> frozenset[str]:

@@ -790,6 +790,14 @@ def test_a_replaced_row_that_stays_as_it_was_is_known_as_a_same_value_update() -
     assert names == ["same-value update", None]
 
 
+def test_a_row_returned_twice_is_known_also_where_only_a_part_of_it_was_read() -> None:
+    history = replace(run("/* tx1 */ SELECT id FROM t FOR UPDATE;"), dbms="mariadb")
+    verdict = violation(with_outcome(history, 0, Rows(("id",), ((1,), (1,), (2,)))))
+    assert [one.why for one in verdict.differences] == ["it must be seen, but not so many times"]
+    assert verdict.known is not None
+    assert verdict.known.name == "row returned twice after a wait"
+
+
 def test_semi_consistent_read_is_known_by_its_name() -> None:
     schedule = """
 /* tx1 */ BEGIN;

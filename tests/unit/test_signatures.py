@@ -2,7 +2,7 @@
 
 from acidtest.casefile import parse_case
 from acidtest.execute import Executor
-from acidtest.model import Judgement, Level, Verdict, ViolationKind
+from acidtest.model import Failed, Judgement, Level, Verdict, ViolationKind
 from acidtest.oracles import solver
 from acidtest.signatures import Signature, signature_of
 from acidtest.targets.resolve import open_target
@@ -81,6 +81,29 @@ def test_a_write_that_failed_is_a_cause() -> None:
         table="CREATE TABLE t (a INT PRIMARY KEY, b INT);",
     )
     assert signature.text == "wrong rows at plain read after own insert that failed"
+
+
+def test_what_a_deadlock_undid_was_rolled_back() -> None:
+    schedule = """\
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ INSERT INTO t VALUES (3, 3);
+/* tx1 */ UPDATE t SET b = 7 WHERE a = 1;
+/* tx2 */ UPDATE t SET b = 8 WHERE a = 2;
+/* tx1 */ UPDATE t SET b = 7 WHERE a = 2;
+/* tx2 */ UPDATE t SET b = 8 WHERE a = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+/* tx3 */ SELECT * FROM t;
+"""
+    with open_target("simulated") as target, Executor(target) as executor:
+        table = "CREATE TABLE t (a INT PRIMARY KEY, b INT);\nINSERT INTO t VALUES (1, 1), (2, 2);\n"
+        history = executor.run(parse_case(f"-- setup\n{table}-- schedule\n{schedule}", "x"))
+    (victim,) = (one.session for one in history.records if isinstance(one.outcome, Failed))
+    wrong = Verdict("solver", Judgement.VIOLATION, ViolationKind.WRONG_ROWS, 9)
+    causes = signature_of(history, wrong).causes
+    assert ("insert rolled back" in causes) == (victim == "tx1")
+    assert {"update", "update rolled back"} <= causes
 
 
 def test_names_in_other_cases_mean_the_same_table() -> None:

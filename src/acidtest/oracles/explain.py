@@ -68,7 +68,8 @@ def _differences(replay: Replay, violation: ViolationError) -> Iterator[RowDiffe
     observed, expected = Counter(_observed_rows(replay.history, violation)), Counter(violation.expected_rows)
     whole = _are_whole_rows(replay.history, violation)
     for row in (observed - expected).elements():
-        yield RowDifference(row, True, _why_wrong(replay, violation, row) if whole else "", violation.table)
+        why = _why_wrong(replay, violation, row) if whole else ""
+        yield RowDifference(row, True, REPEATED if row in expected else why, violation.table)
     for row in (expected - observed).elements():
         yield RowDifference(row, False, _why_due(replay, violation, row) if whole else "", violation.table)
 
@@ -90,8 +91,6 @@ def _observed_rows(history: History, violation: ViolationError) -> Sequence[Row]
 
 def _why_wrong(replay: Replay, violation: ViolationError, row: Row) -> str:
     """Where a row that must not be seen comes from."""
-    if row in violation.expected_rows:
-        return REPEATED
     version = _version_with(replay, violation.table, row)
     if version is None:
         return f"no version of a row has these values now; if one had, it was {ABORTED}"
@@ -171,7 +170,7 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
     quirks = replay.sessions[record.session].claim.quirks
     if SAVEPOINT_LOSES_SNAPSHOT in quirks and _went_back(replay, record):
         return SAVEPOINT_LOSES_SNAPSHOT
-    if REPEATED_ROW in quirks and record.waited and any(one.why == REPEATED for one in differences):
+    if REPEATED_ROW in quirks and any(one.why == REPEATED for one in differences):
         return REPEATED_ROW
     if SAME_VALUE_UPDATE in quirks and _is_same_value(replay, record, differences):
         return SAME_VALUE_UPDATE
