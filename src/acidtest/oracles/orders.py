@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice, permutations, product
 
-from acidtest.model import Event, EventKind, Failed, History, TransactionState
+from acidtest.model import ErrorKind, Event, EventKind, Failed, History, TransactionState
 from acidtest.sql import StatementKind, kind_of
 
 ORDERS_MAX = 24
@@ -17,20 +17,33 @@ ORDERS_MAX = 24
 
 def released_together(history: History) -> list[tuple[int, ...]]:
     """Steps that one step released, and that completed before the next statement was launched; with that step
-    itself if it cannot have released them."""
+    itself if it cannot have released them.
+
+    A statement that closes a circle of waits is released by the end of the victim before anybody can see
+    that it waits.
+    """
     groups: list[tuple[int, ...]] = []
     causes: dict[int, list[int]] = {}
-    resumed_by: dict[int, int] = {}
+    released_by: dict[int, int] = {}
+    launched: int | None = None
     for event in (*history.events, None):
         if event is None or event.kind is EventKind.LAUNCHED:
             groups += [tuple(steps) for steps in causes.values() if len(steps) > 1]
-            causes = {}
+            causes, launched = {}, None if event is None else event.step
         elif event.kind is EventKind.RESUMED and event.cause is not None:
-            resumed_by[event.step] = event.cause
-        elif event.kind is EventKind.COMPLETED and event.step in resumed_by:
-            cause = resumed_by[event.step]
-            causes.setdefault(cause, _with_cause(history, cause)).append(event.step)
+            released_by[event.step] = event.cause
+        elif event.kind is EventKind.COMPLETED:
+            if event.step in released_by:
+                cause = released_by[event.step]
+                causes.setdefault(cause, _with_cause(history, cause)).append(event.step)
+            elif launched is not None and event.step != launched and _is_victim(history, event.step):
+                released_by.setdefault(launched, event.step)
     return groups
+
+
+def _is_victim(history: History, step: int) -> bool:
+    outcome = history.records[step].outcome
+    return isinstance(outcome, Failed) and outcome.kind is ErrorKind.DEADLOCK
 
 
 def _with_cause(history: History, cause: int) -> list[int]:
