@@ -114,7 +114,7 @@ def test_what_a_finding_may_explain_is_looked_at_again_now_and_then() -> None:
     suspects = Suspects()
     suspects.found("t", signature("update"))
     assert not suspects.is_worth_it("t", signature("update"))
-    noisy = signature("update", "insert")
+    noisy = signature("update", "insert", "delete")
     assert [number for number in range(1, 20) if suspects.is_worth_it("t", noisy)] == [1, 4, 16]
     assert suspects.is_worth_it("another target", signature("update"))
 

@@ -8,9 +8,8 @@ from acidtest.signatures import Signature
 EXPLAINED_STEP, UNEXPLAINED_STEP = 4, 2
 
 ENOUGH, MUCH = 0.25, 0.4
-"""Shares of the time. Above the first, what a finding may explain is left alone, unless it is almost bare:
-with one cause more, it is soon reduced if it is nothing else. Above the second, so is whatever went wrong in
-the same way at the same kind of statement: one flood of violations must not stop it all."""
+"""Shares of the time. Above the first, what a finding may explain is left alone; above the second, whatever
+went wrong in the same way at the same kind of statement: one flood of violations must not stop it all."""
 
 
 class Suspects:
@@ -34,23 +33,26 @@ class Suspects:
 
         One that has just the signature of a finding is that bug. One that a finding may explain is looked at
         the 1st, 4th, 16th .. time: behind it may be another bug, which only a reduction can tell apart. One
-        that nothing explains is looked at the 1st, 2nd, 4th, 8th .. time. The more is spent, the choosier.
+        that nothing explains, or that is almost bare, is looked at the 1st, 2nd, 4th, 8th .. time. The more
+        is spent, the choosier.
         """
         if self.is_found(target, signature):
             return False
         found = self._found.get(target, set())
         if spent > MUCH and any(signature.looks_like(one) for one in found):
             return False
-        explained_by = [one for one in found if signature.may_become(one)]
-        if spent > ENOUGH and explained_by and not _is_almost_bare(signature, explained_by):
+        explained = _is_explained(signature, found)
+        if spent > ENOUGH and explained:
             return False
         self._seen[target, signature] += 1
-        step = EXPLAINED_STEP if explained_by else UNEXPLAINED_STEP
-        return _is_power(self._seen[target, signature], step)
+        return _is_power(self._seen[target, signature], EXPLAINED_STEP if explained else UNEXPLAINED_STEP)
 
 
-def _is_almost_bare(signature: Signature, explained_by: Iterable[Signature]) -> bool:
-    return any(len(signature.causes) <= len(one.causes) + 1 for one in explained_by)
+def _is_explained(signature: Signature, found: Iterable[Signature]) -> bool:
+    """Whether it may be one of the findings with more around it. One that is almost bare, with a single cause
+    more, may as well be a bug of its own."""
+    by = [one for one in found if signature.may_become(one)]
+    return bool(by) and all(len(signature.causes) > len(one.causes) + 1 for one in by)
 
 
 def _is_power(number: int, base: int) -> bool:
