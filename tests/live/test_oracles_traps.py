@@ -43,6 +43,45 @@ class Trap:
 
 TRAPS = [
     Trap(
+        "a locking read whose subquery sees what is not committed",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ DELETE FROM t;                           -- expect: affected 2
+/* tx2 */ SELECT * FROM t WHERE EXISTS (SELECT * FROM t) LOCK IN SHARE MODE;  -- expect: no rows; blocked
+-- expect RU: no rows; not blocked
+/* tx1 */ COMMIT;
+""",
+        undecided=("solver", "views"),
+    ),
+    Trap(
+        "a write that reads its own table while another one has done a part of its work",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE u SET v = 3 WHERE id = 2;         -- expect: affected 1
+/* tx2 */ DELETE FROM u;                           -- expect: affected 3; blocked
+-- expect RC: affected 4; blocked
+-- expect RR, SER: affected 2; blocked
+/* tx3 */ INSERT INTO u SELECT * FROM u;           -- expect: affected 1
+-- expect RC: affected 2
+-- expect RR: affected 0; blocked
+-- expect SER: affected 0; blocked or error deadlock; blocked
+/* tx1 */ COMMIT;
+""",
+        setup="CREATE TABLE u (id INT, v INT);\nINSERT INTO u VALUES (1, 1), (2, 2);\n",
+        undecided=("solver", "views"),
+    ),
+    Trap(
+        "a share lock on an index that holds the clustered key as well",
+        """
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT c FROM k WHERE a > 0 LOCK IN SHARE MODE;  -- expect: (1)
+/* tx2 */ UPDATE k SET b = 0 WHERE c = 1;          -- expect: affected 1; not blocked
+/* tx1 */ COMMIT;
+""",
+        setup="CREATE TABLE k (a INT, b INT, c INT NOT NULL, UNIQUE (c), INDEX (a));\n"
+        "INSERT INTO k VALUES (1, 1, 1);\n",
+    ),
+    Trap(
         "REPLACE of a row by itself counts one row, and conflicts with no lock on an index alone",
         """
 /* tx1 */ BEGIN;

@@ -273,6 +273,19 @@ def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: Benches) -> 
     assert "17223" in verdict.known.link
 
 
+def test_duckdb_lets_an_update_of_a_key_pass_an_update(benches: Benches) -> None:
+    bench = benches.of("duckdb")
+    history = run(
+        bench,
+        SETUP + "/* tx1 */ BEGIN;\n/* tx1 */ UPDATE t SET id = 1 WHERE id = 1;\n"
+        "/* tx2 */ UPDATE t SET v = 0 WHERE id = 1;\n/* tx1 */ COMMIT;\n",
+    )
+    verdict = judged(bench, history)
+    assert verdict.kind is ViolationKind.WRONG_FINAL_STATE
+    assert verdict.known is not None
+    assert "17223" in verdict.known.link
+
+
 @pytest.mark.live("mariadb@10.11")
 @pytest.mark.parametrize(
     ("bug", "level"),

@@ -32,7 +32,7 @@ from acidtest.mvcc import INITIAL, Version
 from acidtest.oracles.replay import Replay, ViolationError
 from acidtest.oracles.replay.clustered import key_of
 from acidtest.sql import StatementKind, kind_of
-from acidtest.sql.shape import Verb
+from acidtest.sql.shape import Shape, Verb
 
 
 def explain(oracle: str, replay: Replay, violation: ViolationError) -> Verdict:
@@ -165,7 +165,7 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
     if _may_have_passed_by(replay):
         return DIRTY_UPDATE
     if violation.step is None:
-        return UPDATE_MISSES_DELETE if _lost_an_upsert(replay) else None
+        return UPDATE_MISSES_DELETE if _lost_to_a_delete(replay) else None
     record = replay.history.records[violation.step]
     quirks = replay.sessions[record.session].claim.quirks
     if SAVEPOINT_LOSES_SNAPSHOT in quirks and _went_back(replay, record):
@@ -196,14 +196,24 @@ def _may_have_passed_by(replay: Replay) -> bool:
     return False
 
 
-def _lost_an_upsert(replay: Replay) -> bool:
-    """An upsert updates, and does not conflict with a DELETE or an UPDATE of the key either."""
-    return any(
-        UPDATE_MISSES_DELETE in replay.sessions[record.session].claim.quirks
-        and (shape := replay.sessions[record.session].shape(record)) is not None
-        and shape.tree.args.get("conflict") is not None
-        for record in replay.history.records
-    )
+def _lost_to_a_delete(replay: Replay) -> bool:
+    """An upsert, and an UPDATE of a column with an index, are a DELETE and an INSERT to the server."""
+    for record in replay.history.records:
+        standing = replay.sessions[record.session]
+        shape = standing.shape(record)
+        if UPDATE_MISSES_DELETE not in standing.claim.quirks or shape is None or shape.target is None:
+            continue
+        if shape.tree.args.get("conflict") is not None or (
+            shape.verb is Verb.UPDATE and _sets_indexed(replay.history, shape)
+        ):
+            return True
+    return False
+
+
+def _sets_indexed(history: History, shape: Shape) -> bool:
+    assert shape.target is not None
+    indexed = {name for index in history.schema.table(shape.target).indexes for name in index.columns}
+    return any(item.this.name in indexed for item in shape.tree.expressions)
 
 
 def _went_back(replay: Replay, record: Record) -> bool:

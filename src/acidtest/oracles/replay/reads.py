@@ -146,15 +146,15 @@ class Reads:
         self._waits.take_locks(standing, record, shape, sure, mode)
 
     def _require_one_view(self, standing: Standing, record: Record, shape: Shape) -> None:
-        """A locking read locks and looks at the newest rows, its subqueries need not:
+        """A locking read locks and looks at the newest rows; its subqueries may see what a plain read sees:
         https://dev.mysql.com/doc/refman/8.4/en/innodb-locking-reads.html"""
         if shape.plain or shape.tree.find(*_SUBQUERIES) is None:
             return
         moment = self._visibility.snapshot(standing, record)
-        snapshot = self._visibility.visible(standing, Sees.SNAPSHOT, moment)
-        newest = self._visibility.committed(standing)
-        then, now = (self._visibility.views(shape.reads, visible) for visible in (snapshot, newest))
-        if record.waited or then != now:
+        plain = {Sees.SNAPSHOT, standing.claim.plain_read}
+        visibles = [self._visibility.visible(standing, sees, moment) for sees in plain]
+        now = self._visibility.views(shape.reads, self._visibility.committed(standing))
+        if record.waited or any(self._visibility.views(shape.reads, one) != now for one in visibles):
             raise UndecidedError("a locking read with a subquery that may see other versions")
 
     def _locking_views(self, standing: Standing, record: Record, shape: Shape, work: Sequence[Seen]) -> Views:

@@ -10,6 +10,7 @@ from acidtest.model import Record, ViolationKind
 from acidtest.mvcc import Seen, Version
 from acidtest.oracles.engine import UndecidedError
 from acidtest.oracles.locks import PredicateLock, RowLock
+from acidtest.oracles.replay.clustered import clustered_index
 from acidtest.oracles.replay.scene import Scene
 from acidtest.oracles.replay.transactions import Standing
 from acidtest.oracles.replay.violations import ViolationError
@@ -80,11 +81,12 @@ class Waits:
             named = {column.name.lower() for column in table.columns}
         else:
             named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
-        primary = {name.lower() for index in table.indexes if index.primary for name in index.columns}
+        clustered = clustered_index(table)
+        key = {name.lower() for name in clustered.columns} if clustered is not None else set()
         return any(
-            named <= primary | {name.lower() for name in index.columns}
+            named <= key | {name.lower() for name in index.columns}
             for index in table.indexes
-            if not index.primary
+            if index is not clustered
         )
 
     # -- keys and conditions

@@ -2,6 +2,8 @@
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from acidtest.claims import Lock, OnConflict, Sees
 from acidtest.model import Affected, Failed, Record, Row, ViolationKind
 from acidtest.mvcc import Seen
@@ -63,8 +65,8 @@ class Writes:
     def _views(self, standing: Standing, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
         reads = standing.claim.insert_select_reads or standing.claim.write
-        others = [table for table in shape.reads if not shape.plain]
-        if reads is Sees.NEWEST and self._scene.is_half_done(record, others):
+        queries = not shape.plain or shape.tree.find(exp.Query) is not None
+        if reads is Sees.NEWEST and queries and self._scene.is_half_done(record, shape.reads):
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(standing, reads, self._visibility.snapshot(standing, record))
         views = self._visibility.views(shape.reads, visible)
