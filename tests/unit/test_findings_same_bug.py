@@ -55,3 +55,21 @@ def test_the_gate_keeps_the_last_run_that_passed_it() -> None:
         assert gate.last_seen[0].case == other
         assert not gate.interesting(other.at_level(Level.REPEATABLE_READ))
         assert gate.last_seen[0].case == other
+
+
+def test_an_exact_gate_lets_no_cause_go() -> None:
+    more = DIRTY.format(end="COMMIT").replace(
+        "-- schedule\n", "-- schedule\n/* tx2 */ INSERT INTO t VALUES (3);\n"
+    )
+    level = Level.READ_COMMITTED
+    with open_target("simulated@dirty-read") as target, Executor(target) as executor:
+        (judge,) = make_oracles(["solver"], target)
+        history = executor.run(parse_case(more, "dirty").at_level(level))
+        verdict = judge.judge(history)
+        assert verdict is not None
+        signature = signature_of(history, verdict)
+        assert signature.causes == {"insert", "update still open"}
+        fewer = parse_case(DIRTY.format(end="COMMIT"), "dirty").at_level(level)
+        assert SameBug(executor, judge, signature).interesting(fewer)
+        assert not SameBug(executor, judge, signature, exact=True).interesting(fewer)
+        assert SameBug(executor, judge, signature, exact=True).interesting(history.case)

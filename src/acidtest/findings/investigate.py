@@ -76,11 +76,15 @@ class Investigator:
 
     def _gather(self, evidence: Evidence, seed: int | None, progress: Progress) -> None:
         judge = next(one for one in self._judges if one.name == evidence.verdict.oracle)
+        # What has the signature of a known bug stays that bug, so that it can be compared with its case: one
+        # with more causes could else turn into one with fewer.
+        known = bool(self._known.named(evidence.signature))
         progress("running it again")
-        once = SameBug(self._executor, judge, evidence.signature)
+        once = SameBug(self._executor, judge, evidence.signature, exact=known)
         evidence.shown, evidence.runs = _times(once, evidence.history.case), RERUNS
         if evidence.shown:
-            gate = SameBug(self._executor, judge, evidence.signature, rate=evidence.shown / RERUNS)
+            rate = evidence.shown / RERUNS
+            gate = SameBug(self._executor, judge, evidence.signature, rate=rate, exact=known)
             try:
                 self._reduce(evidence, gate, seed, progress)
             finally:  # as small as it got, whatever ended it

@@ -17,12 +17,22 @@ Seen = tuple[History, Verdict]
 
 
 class SameBug:
-    """Runs candidates on fresh tables and compares signatures; `rate` is how often the original shows it."""
+    """Runs candidates on fresh tables and compares signatures; `rate` is how often the original shows it.
+    Causes may go, unless it has to stay `exact`."""
 
-    def __init__(self, executor: Executor, judge: Oracle, signature: Signature, rate: float = 1.0) -> None:
+    def __init__(
+        self,
+        executor: Executor,
+        judge: Oracle,
+        signature: Signature,
+        *,
+        rate: float = 1.0,
+        exact: bool = False,
+    ) -> None:
         self._executor = executor
         self._judge = judge
         self._signature = signature
+        self._exact = exact
         self._last_kept = signature
         self.last_seen: Seen | None = None
         """The run of the last candidate that was kept."""
@@ -56,9 +66,12 @@ class SameBug:
         """A run of the case in which the bug shows."""
         for _ in range(self._tries):
             seen = look(case, self._executor, self._judge)
-            if seen is not None and self._signature.may_become(signature_of(*seen)):
+            if seen is not None and self._is_same(signature_of(*seen)):
                 return seen
         return None
+
+    def _is_same(self, other: Signature) -> bool:
+        return other == self._signature if self._exact else self._signature.may_become(other)
 
 
 def as_launched(history: History) -> Case:
