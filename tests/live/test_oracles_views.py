@@ -286,6 +286,31 @@ def test_duckdb_lets_an_update_of_a_key_pass_an_update(benches: Benches) -> None
     assert "17223" in verdict.known.link
 
 
+MISSED_IN_SILENCE = """\
+-- setup
+CREATE TABLE t (a INT, b INT PRIMARY KEY);
+INSERT INTO t VALUES (0, 2);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = 1;
+/* tx2 */ BEGIN;
+/* tx2 */ UPDATE t SET a = 0;
+/* tx1 */ COMMIT;
+/* tx1 */ SELECT * FROM t LOCK IN SHARE MODE;
+/* tx2 */ COMMIT;
+"""
+
+
+@pytest.mark.live("mariadb@10.11")
+def test_a_row_that_a_waiting_update_missed_is_not_locked_by_it_either(benches: Benches) -> None:
+    """That it found no row does not show in its count, because the row has that value already."""
+    bench = benches.of("mariadb@10.11")
+    verdict = judged(bench, run(bench, MISSED_IN_SILENCE, RC))
+    assert verdict.kind is ViolationKind.MISSING_BLOCK
+    assert verdict.known is not None
+    assert "MDEV-27992" in verdict.known.link
+
+
 @pytest.mark.live("mariadb@10.11")
 @pytest.mark.parametrize(
     ("bug", "level"),

@@ -399,6 +399,15 @@ def test_an_insert_that_fails_has_taken_its_numbers(values: str, numbered: int) 
     assert one.numbered == numbered
 
 
+def test_assignments_that_build_on_each_other_beside_a_subquery_are_not_guessed() -> None:
+    with pytest.raises(Unknown, match="beside a subquery"):
+        compiled("UPDATE t SET a = 2, id = a WHERE 1 IN (SELECT id FROM t)", "mariadb")
+    assert after(
+        effect("UPDATE t SET a = 2, b = 3 WHERE 1 = (SELECT MIN(id) FROM t) AND id = 1", dbms="mariadb")
+    )
+    assert after(effect("UPDATE t SET a = 7, b = a WHERE id = 1", dbms="mariadb"))[0] == (1, 7, 7)
+
+
 def test_whether_the_number_of_a_row_that_failed_counts_is_not_guessed() -> None:
     with pytest.raises(Unknown, match="counts"):
         effect("INSERT INTO n VALUES (50, 1), (51, 100)", rows=[(1, 100)], number=5)

@@ -174,6 +174,8 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return REPEATED_ROW
     if SAME_VALUE_UPDATE in quirks and _is_same_value(replay, record, differences):
         return SAME_VALUE_UPDATE
+    if violation.kind is ViolationKind.MISSING_BLOCK and _may_have_missed_a_row(replay):
+        return MOVED_ROW  # so it has no lock on it either
     if SEMI_CONSISTENT_READ in quirks and record.waited and _is_update(replay, record):
         return SEMI_CONSISTENT_READ  # InnoDB does so for UPDATE alone
     if MOVED_ROW in quirks and record.waited:
@@ -185,6 +187,16 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
     if UPDATE_MISSES_DELETE in quirks and violation.kind is ViolationKind.WRONG_ERROR:
         return UPDATE_MISSES_DELETE if isinstance(record.outcome, Affected) else None
     return None
+
+
+def _may_have_missed_a_row(replay: Replay) -> bool:
+    """A write waited while a row may have got another key, and what it says does not tell."""
+    return any(
+        record.waited
+        and MOVED_ROW in replay.sessions[record.session].claim.quirks
+        and _is_update(replay, record)
+        for record in replay.history.records
+    )
 
 
 def _may_have_passed_by(replay: Replay) -> bool:

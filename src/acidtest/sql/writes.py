@@ -119,8 +119,21 @@ def compile_write(shape: Shape, schema: Schema, dialect: Dialect) -> Write:
     )
     if shape.verb is Verb.DELETE:
         return Write(table, shape.verb, unique, predicate, _Delete(predicate).run)
+    if dialect.name == "mariadb" and shape.tree.find(exp.Query) and _builds_on_itself(shape.tree):
+        # It may run as an UPDATE of several tables, where an assignment sees the old values.
+        raise Unknown("assignments that build on each other beside a subquery")
     update = _Update(shape, table, schema, dialect, unique, predicate)
     return Write(table, shape.verb, unique, predicate, update.run)
+
+
+def _builds_on_itself(update: exp.Expression) -> bool:
+    """Whether an assignment reads a column that one to its left has set."""
+    done: set[str] = set()
+    for item in update.expressions:
+        if any(column.name.lower() in done for column in item.expression.find_all(exp.Column)):
+            return True
+        done.add(item.this.name.lower())
+    return False
 
 
 def has_strict_condition(verb: Verb, dialect: Dialect) -> bool:
