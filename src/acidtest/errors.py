@@ -4,6 +4,9 @@ Errors of a DBMS are data (`model.Failed`), not exceptions; what is raised here 
 clear sentence and no traceback. Any other exception is a bug of acidtest.
 """
 
+DEFECT_EXIT_CODE = 70
+"""Of a command that met a bug of acidtest: EX_SOFTWARE of sysexits.h."""
+
 
 class AcidtestError(Exception):
     """One sentence for the user: what is wrong, where, and what to do about it."""

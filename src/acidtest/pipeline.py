@@ -11,7 +11,7 @@ from acidtest.errors import TargetFailedError, UsageError
 from acidtest.execute import Executor
 from acidtest.findings.finding import Finding
 from acidtest.findings.investigate import Investigator
-from acidtest.generate import Generator, Profile, flavour_of
+from acidtest.generate import Flavour, Generator, Profile, flavour_of
 from acidtest.model import Case, History, Level, Verdict
 from acidtest.oracles.registry import ORACLES, judge_all, make_oracles
 from acidtest.signatures import first_violation
@@ -38,6 +38,16 @@ class Examined:
         return first_violation(self.verdicts)
 
 
+def make_cases(
+    dice: Random, profile: Profile, flavour: Flavour, levels: tuple[Level, ...], name: str
+) -> Iterator[tuple[Case, bool]]:
+    """Cases without end, and whether two of their transactions were made to meet; `name` begins their ids."""
+    generator = Generator(dice, profile, flavour, levels)
+    for number, transactions in enumerate(generator.sets()):
+        for case in transactions.cases(dice, profile, f"{name}-{number}"):
+            yield case, bool(transactions.conflicts)
+
+
 class Pipeline:
     """From dice to findings, on one target. Holds its sessions and scratch tables; close it."""
 
@@ -55,7 +65,8 @@ class Pipeline:
     ) -> Iterator[Examined]:
         """Cases without end, from the one at `start` on, each run and judged; `name` begins their ids."""
         watch = _StopWatch()
-        for case, conflicting in islice(self._cases(dice, levels, name), start, None):
+        flavour = flavour_of(self._target.dbms, self._target.version)
+        for case, conflicting in islice(make_cases(dice, self._profile, flavour, levels, name), start, None):
             watch.lap("generate")
             history, refusal = self._execute(case)
             watch.lap("execute")
@@ -63,14 +74,6 @@ class Pipeline:
             watch.lap("judge")
             yield Examined(case, history, verdicts, conflicting, watch.laps, refusal)
             watch = _StopWatch()
-
-    def _cases(self, dice: Random, levels: tuple[Level, ...], name: str) -> Iterator[tuple[Case, bool]]:
-        generator = Generator(
-            dice, self._profile, flavour_of(self._target.dbms, self._target.version), levels
-        )
-        for number, transactions in enumerate(generator.sets()):
-            for case in transactions.cases(dice, self._profile, f"{name}-{number}"):
-                yield case, bool(transactions.conflicts)
 
     def _execute(self, case: Case) -> tuple[History | None, str]:
         try:

@@ -14,6 +14,8 @@ from typing import Any
 
 from acidtest.campaign.store import FILE
 
+SABOTAGE = Path(__file__).parent / "sabotage"
+
 
 class Campaigns:
     """Starts campaigns in a folder and sees to it that none outlives the test."""
@@ -22,7 +24,8 @@ class Campaigns:
         self._folder = folder
         self._started: list[subprocess.Popen[str]] = []
 
-    def start(self, *arguments: str) -> subprocess.Popen[str]:
+    def start(self, *arguments: str, **sabotage: str) -> subprocess.Popen[str]:
+        """A campaign, perhaps with faults that `sabotage/sitecustomize.py` knows."""
         command = [sys.executable, "-m", "acidtest", "fuzz", *arguments, "--no-elsewhere", "--json"]
         process = subprocess.Popen(
             command,
@@ -31,13 +34,14 @@ class Campaigns:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
+            env={**os.environ, "PYTHONPATH": str(SABOTAGE), **sabotage} if sabotage else None,
         )
         self._started.append(process)
         return process
 
-    def run(self, *arguments: str) -> tuple[int, dict[str, Any]]:
+    def run(self, *arguments: str, **sabotage: str) -> tuple[int, dict[str, Any]]:
         """Exit code and summary of a campaign that is left alone."""
-        return self.finish(self.start(*arguments))
+        return self.finish(self.start(*arguments, **sabotage))
 
     def finish(self, process: subprocess.Popen[str]) -> tuple[int, dict[str, Any]]:
         out, err = process.communicate(timeout=250)
@@ -62,11 +66,23 @@ class Campaigns:
         except sqlite3.OperationalError:
             return 0  # it is just being made
 
+    def positions(self, out: str) -> list[tuple[str, str, int, int]]:
+        """How far the chunks of a campaign were examined."""
+        with closing(sqlite3.connect(self._folder / out / FILE)) as database:
+            return list(
+                database.execute("SELECT target, levels, number, position FROM chunks ORDER BY 1, 2, 3")
+            )
+
     def stop(self) -> None:
         for process in self._started:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+
+
+def workers_of(campaign: subprocess.Popen[str]) -> list[int]:
+    """The processes of a campaign's workers."""
+    return [number for number, command in descendants(campaign.pid) if "spawn_main" in command]
 
 
 def descendants(parent: int) -> Iterator[tuple[int, str]]:

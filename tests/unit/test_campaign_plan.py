@@ -40,7 +40,7 @@ def test_what_cannot_be_meant_is_refused(change: dict[str, tuple[str, ...]], sen
 
 
 def test_cells_take_turns_and_the_limit_holds() -> None:
-    queue = Queue([A, B], cases_max=2 * CHUNK_CASES + 50, begun=[], done=0)
+    queue = Queue([A, B], cases_max=2 * CHUNK_CASES + 50)
     chunks = list(iter(lambda: queue.next(["mariadb@10.11"]), None))
     assert [(chunk.cell, chunk.number, chunk.size) for chunk in chunks] == [
         (A, 0, CHUNK_CASES),
@@ -50,17 +50,45 @@ def test_cells_take_turns_and_the_limit_holds() -> None:
 
 
 def test_a_campaign_that_goes_on_finishes_what_was_begun_first() -> None:
-    begun = Chunk(B, 3, CHUNK_CASES, position=150)
-    queue = Queue([A, B], cases_max=1000, begun=[begun], done=900)
-    queue.skip_to(A, 4)
+    done = [Chunk(A, 0, CHUNK_CASES, CHUNK_CASES), Chunk(A, 1, CHUNK_CASES, CHUNK_CASES)]
+    begun = Chunk(B, 0, CHUNK_CASES, position=150)
+    queue = Queue([A, B], cases_max=4 * CHUNK_CASES + 10, begun=[*done, begun])
     chunks = list(iter(lambda: queue.next(["mariadb@10.11"]), None))
-    assert chunks[0] == begun
-    assert sum(chunk.size - chunk.position for chunk in chunks) == 100
-    assert {chunk.number for chunk in chunks[1:]} <= {4}
+    assert chunks == [begun, Chunk(B, 1, CHUNK_CASES), Chunk(A, 2, 10)]
+
+
+def all_chunks(queue: Queue, *turns: list[str]) -> set[Chunk]:
+    """What workers get who ask in these turns until nobody gets anything."""
+    chunks: set[Chunk] = set()
+    while got := [chunk for targets in turns if (chunk := queue.next(targets)) is not None]:
+        chunks.update(got)
+    return chunks
+
+
+def test_which_chunks_there_are_does_not_depend_on_who_works_how_fast() -> None:
+    cells = [A, B, Cell("mysql@9.7", (RC,))]
+    both, fast, slow = ["mariadb@10.11", "mysql@9.7"], ["mariadb@10.11"], ["mysql@9.7"]
+    limit = 7 * CHUNK_CASES + 30
+    chunks = all_chunks(Queue(cells, limit), both)
+    assert chunks == all_chunks(Queue(cells, limit), fast, fast, fast, slow)
+    assert chunks == all_chunks(Queue(cells, limit), slow, fast, slow)
+    assert sum(chunk.size for chunk in chunks) == limit
+
+
+@pytest.mark.parametrize("more", [251, 400, 1000])
+def test_a_higher_limit_goes_on_in_the_chunk_that_the_old_one_clipped(more: int) -> None:
+    done = [Chunk(A, 0, CHUNK_CASES, CHUNK_CASES), Chunk(B, 0, CHUNK_CASES, 50)]
+    assert not all_chunks(Queue([A, B], 250, done), ["mariadb@10.11"])
+    chunks = all_chunks(Queue([A, B], more, done), ["mariadb@10.11"])
+    examined = {(one.cell, one.number, place) for one in chunks for place in range(one.position, one.size)}
+    fresh = all_chunks(Queue([A, B], more), ["mariadb@10.11"])
+    wanted = {(one.cell, one.number, place) for one in fresh for place in range(one.size)}
+    before = {(one.cell, one.number, place) for one in done for place in range(one.position)}
+    assert examined == wanted - before
 
 
 def test_a_chunk_that_is_given_back_comes_next() -> None:
-    queue = Queue([A], None, [], 0)
+    queue = Queue([A], None)
     first = queue.next(["mariadb@10.11"])
     assert first is not None
     queue.next(["mariadb@10.11"])

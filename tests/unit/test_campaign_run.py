@@ -15,7 +15,7 @@ import pytest
 
 from acidtest.campaign.store import FILE
 from acidtest.findings.folder import read_findings
-from tests.unit.campaigns import Campaigns, descendants
+from tests.unit.campaigns import Campaigns, workers_of
 
 FAULT = "simulated@dirty-read"
 
@@ -109,7 +109,7 @@ def test_a_worker_that_dies_is_replaced(campaigns: Campaigns) -> None:
     arguments = ("--seed", "6", "--cases", "3000", "--workers", "1", "--out", "o")
     process = campaigns.start("simulated", "--profile", "simple", *arguments)
     campaigns.wait_until_under_way(process, "o")
-    workers = [number for number, command in descendants(process.pid) if "spawn_main" in command]
+    workers = workers_of(process)
     assert workers
     os.kill(workers[0], signal.SIGKILL)
     code, summary = campaigns.finish(process)
@@ -126,6 +126,12 @@ def test_a_worker_that_dies_is_replaced(campaigns: Campaigns) -> None:
         (("sqlite", "--oracle", "psychic"), "unknown oracle 'psychic'"),
         (("sqlite", "--profile", "baroque"), "unknown profile 'baroque'"),
         (("sqlite", "--for", "soon"), "is no duration"),
+        (("sqlite", "--for", "9" * 400), "longer than 3650 days"),
+        (("simulated@nonsense",), "nonsense"),
+        (("sqlite:///",), "names no file"),
+        (("sqlite:///nonexistent/dir/x.db",), "there is no folder /nonexistent/dir"),
+        (("sqlite:///tmp/acidtest-x.db", "--workers", "2"), "can be had by one process only"),
+        (("mysql://u:secret@[::1/",), "the host of the address mysql://... is malformed"),
         (("sqlite", "--without", "magic"), "'magic' is no part of the conflict construction"),
         (("sqlite", "--cases", "0"), "0 is not in the range"),
         (("sqlite", "--workers", "0"), "0 is not in the range"),
@@ -145,6 +151,7 @@ def test_bad_input_gets_one_sentence(
     assert process.returncode == 2
     assert sentence in err
     assert "Traceback" not in out + err
+    assert "secret" not in out + err
     assert [one.name for one in tmp_path.iterdir()] == ["taken"]
 
 
@@ -172,6 +179,12 @@ def test_cases_in_which_no_oracle_has_a_say_are_not_judged(campaigns: Campaigns)
     _, summary = campaigns.run("simulated", *arguments)
     assert summary["judged"] == 0
     assert sum(summary["undecided"].values()) == 20
+
+
+def test_mixed_levels_are_told_by_their_short_names(campaigns: Campaigns) -> None:
+    arguments = ("--mixed-levels", "--profile", "simple", "--cases", "5", "--workers", "1", "--out=-dash")
+    _, summary = campaigns.run("simulated", *arguments)
+    assert summary["levels"] == ["RU", "RC", "RR", "SER"]
 
 
 @pytest.mark.parametrize("damage", ["no findings folder", "position", "table"])

@@ -104,6 +104,57 @@ def test_any_size_is_respected(width: int, height: int) -> None:
     assert {cell_len(line) for line in lines} == {max(width, 40)}
 
 
+@pytest.mark.parametrize(("width", "side_by_side"), [(71, 1), (72, 2), (109, 2), (110, 3)])
+def test_panels_stand_side_by_side_where_there_is_room(width: int, side_by_side: int) -> None:
+    lines = draw(Moment(middle(), 0.0), width, 60).plain.split("\n")
+    top = next(line for line in lines if "process timing" in line)
+    assert top.count("╭") == side_by_side
+    assert any("last new find : 00:00:30 ago" in line for line in lines)
+
+
+def test_a_narrow_terminal_gets_plain_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "39")
+    assert isinstance(make_status(Terminal()), Plain)
+    monkeypatch.setenv("COLUMNS", "40")
+    assert isinstance(make_status(Terminal()), Screen)
+
+
+class Broken(Terminal):
+    """A stream whose reader goes away, or that is closed."""
+
+    def __init__(self, error: Exception) -> None:
+        super().__init__()
+        self._error = error
+        self.fails = False
+
+    def write(self, text: str) -> int:
+        if self.fails:
+            raise self._error
+        return super().write(text)
+
+
+@pytest.mark.parametrize("plain", [True, False])
+@pytest.mark.parametrize("error", [BrokenPipeError(), OSError(28, "full"), ValueError("closed file")])
+def test_a_status_that_cannot_be_written_goes_mute(error: Exception, plain: bool) -> None:
+    stream = Broken(error)
+    with make_status(stream, plain) as status:
+        status.update(first())
+        stream.fails = True
+        status.note("nobody reads this")
+        status.update(middle())
+        stream.fails = False
+        status.note("nor this")
+    assert "read" not in stream.getvalue()
+    assert "nor this" not in stream.getvalue()
+
+
+def test_without_a_stream_nothing_is_shown() -> None:
+    with make_status(None) as status:
+        status.update(first())
+        status.note("nobody reads this")
+
+
 def test_a_small_terminal_still_shows_the_newest_finding() -> None:
     text = draw(Moment(middle(), 0.0), 80, 12).plain
     assert "2 00:00:40 NEW" in text

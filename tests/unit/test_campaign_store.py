@@ -2,18 +2,22 @@
 
 import sqlite3
 from collections import Counter
+from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from acidtest.campaign.plan import Cell, Chunk, Settings
 from acidtest.campaign.statistics import Statistics
-from acidtest.campaign.store import FILE, Store, Violation
+from acidtest.campaign.store import FILE, FINDINGS, LOCK, Listed, Store, Violation
 from acidtest.errors import UsageError
 from acidtest.model import Level
 
-SETTINGS = Settings(("mariadb@10.11",), ("RC",), (), "simple", 7, cases=1000)
+SETTINGS = Settings(("mariadb@10.11",), ("RC", "RR"), (), "simple", 7, mixed_levels=True, cases=1000)
 CHUNK = Chunk(Cell("mariadb@10.11", (Level.READ_COMMITTED, Level.REPEATABLE_READ)), 2, 200)
+VIOLATION = Violation("case-1", "mariadb@10.11", "s", "finding")
+LISTED = Listed(1, "mariadb@10.11", "abc", 2.0, "001-abc")
 
 
 def counted(cases: int, **undecided: int) -> Statistics:
@@ -27,8 +31,7 @@ def test_what_was_stored_is_there_again(tmp_path: Path) -> None:
         store.advanced(CHUNK, 50, counted(50, why=2), 1.5)
         store.began(CHUNK)  # handed out again, it keeps its place
         store.advanced(CHUNK, 80, counted(30, why=1), 2.5)
-        store.found(1, "mariadb@10.11", "abc", 2.0, "001-abc")
-        store.violated(Violation("case-1", "mariadb@10.11", "s", "finding"), 2.0)
+        store.violated(VIOLATION, 2.0, LISTED)
     with Store.resume(tmp_path / "out") as store:
         assert store.settings() == SETTINGS
         assert store.elapsed_s() == 2.5
@@ -36,7 +39,7 @@ def test_what_was_stored_is_there_again(tmp_path: Path) -> None:
         assert store.statistics() == Statistics(cases=80, undecided=Counter(why=3), seconds={"judge": 1.0})
         assert store.versions() == {"mariadb@10.11": "10.11.19"}
         assert store.findings() == [(1, "mariadb@10.11", tmp_path / "out" / "findings" / "001-abc")]
-        assert store.violations() == [Violation("case-1", "mariadb@10.11", "s", "finding")]
+        assert store.violations() == [VIOLATION]
         assert store.next_number() == 2
 
 
@@ -97,6 +100,108 @@ def test_a_folder_that_was_not_listed_before_the_kill_is_swept(tmp_path: Path) -
             (tmp_path / "out" / "findings" / name).mkdir()
             (tmp_path / "out" / "findings" / name / "finding.json").write_text("{}")
         (tmp_path / "out" / "findings" / "notes").mkdir()
-        store.found(1, "mariadb@10.11", "abc", 2.0, "001-abc")
+        store.violated(VIOLATION, 2.0, LISTED)
         store.sweep()
     assert {one.name for one in (tmp_path / "out" / "findings").iterdir()} == {"001-abc", "007-mine", "notes"}
+
+
+def test_a_violation_and_its_finding_are_stored_together_or_not_at_all(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "out", SETTINGS) as store:
+        store.violated(VIOLATION, 2.0, LISTED)
+        with pytest.raises(UsageError, match="cannot write to"):
+            store.violated(replace(VIOLATION, case="case-2"), 3.0, LISTED)  # there is one with this number
+        assert store.violations() == [VIOLATION]
+        assert len(store.findings()) == 1
+
+
+def test_a_chunk_is_stored_whole_though_a_part_was_handed_out(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "out", SETTINGS) as store:
+        store.began(replace(CHUNK, size=30))
+        store.advanced(replace(CHUNK, size=30), 30, counted(30), 1.5)
+        assert store.chunks() == [replace(CHUNK, position=30)]
+
+
+def test_the_time_of_a_session_is_stored_at_its_end(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "out", SETTINGS) as store:
+        store.ended(12.5)
+    with Store.resume(tmp_path / "out") as store:
+        assert store.elapsed_s() == 12.5
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE about SET value = '[]' WHERE name = 'settings'",
+        "UPDATE about SET value = 'null' WHERE name = 'settings'",
+        "UPDATE about SET value = '{' WHERE name = 'settings'",
+        "UPDATE about SET value = json_set(value, '$.transactions', 'x') WHERE name = 'settings'",
+        "UPDATE about SET value = json_set(value, '$.targets', 'x') WHERE name = 'settings'",
+        "UPDATE about SET value = json_set(value, '$.colour', 'x') WHERE name = 'settings'",
+        "UPDATE about SET value = replace(value, '1000', '1e999') WHERE name = 'settings'",
+        "UPDATE about SET value = 'nan' WHERE name = 'elapsed_s'",
+        "UPDATE about SET value = '-1' WHERE name = 'elapsed_s'",
+        "DELETE FROM about WHERE name = 'elapsed_s'",
+        "UPDATE chunks SET target = 'sqlite', levels = 'SER'",
+        "UPDATE chunks SET levels = 'RC'",
+        "UPDATE chunks SET levels = NULL",
+        "UPDATE chunks SET position = 'x'",
+        "UPDATE chunks SET position = 999, size = 1000",
+        "UPDATE chunks SET statistics = '[3]'",
+        """UPDATE chunks SET statistics = '{"undecided": 3}'""",
+        """UPDATE chunks SET statistics = '{"undecided": {"why": "x"}}'""",
+        """UPDATE chunks SET statistics = '{"cases": {}}'""",
+        """UPDATE chunks SET statistics = '{"cases": NaN}'""",
+        "UPDATE violations SET signature = NULL",
+        "UPDATE findings SET folder = NULL",
+        "UPDATE versions SET version = NULL",
+        "DROP TABLE violations",
+    ],
+)
+def test_what_no_campaign_can_have_written_is_refused(damage: str, tmp_path: Path) -> None:
+    with Store.create(tmp_path / "out", SETTINGS) as store:
+        store.opened("mariadb@10.11", "10.11.19")
+        store.began(CHUNK)
+        store.violated(VIOLATION, 2.0, LISTED)
+    Store.resume(tmp_path / "out").close()
+    with closing(sqlite3.connect(tmp_path / "out" / FILE)) as database, database:
+        database.execute(damage)
+    with pytest.raises(UsageError, match="is damaged or no campaign of acidtest"):
+        Store.resume(tmp_path / "out")
+
+
+def test_a_file_with_damaged_pages_is_refused(tmp_path: Path) -> None:
+    with Store.create(tmp_path / "out", SETTINGS) as store:
+        for number in range(100):
+            store.violated(replace(VIOLATION, case=f"case-{number}", signature="s" * 500), 2.0)
+    content = bytearray((tmp_path / "out" / FILE).read_bytes())
+    content[-8192:-4096] = b"\x55" * 4096
+    (tmp_path / "out" / FILE).write_bytes(content)
+    with pytest.raises(UsageError, match="is damaged or no campaign of acidtest"):
+        Store.resume(tmp_path / "out")
+
+
+def test_what_was_made_is_removed_if_a_campaign_cannot_begin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(store: Store, settings: Settings) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    monkeypatch.setattr(Store, "_make_tables", full)
+    (tmp_path / "empty").mkdir()
+    for folder in (tmp_path / "new" / "deep", tmp_path / "empty"):
+        with pytest.raises(UsageError, match="disk is full") as refused:
+            Store.create(folder, SETTINGS)
+        assert "--resume" not in str(refused.value)
+    assert [one.name for one in tmp_path.iterdir()] == ["empty"]
+    assert not any((tmp_path / "empty").iterdir())
+
+
+def test_a_directory_that_a_kill_left_half_made_counts_as_new(tmp_path: Path) -> None:
+    (tmp_path / LOCK).touch()
+    (tmp_path / FINDINGS).mkdir()
+    with closing(sqlite3.connect(tmp_path / FILE)) as database:
+        database.execute("PRAGMA journal_mode = WAL")
+    Store.create(tmp_path, SETTINGS).close()
+    with pytest.raises(UsageError, match="exists already"):
+        Store.create(tmp_path, SETTINGS)
+    Store.resume(tmp_path).close()

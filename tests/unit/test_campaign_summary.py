@@ -2,11 +2,13 @@
 
 import json
 import re
+from collections import Counter
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from acidtest.campaign.statistics import DEFECT, Statistics
 from acidtest.campaign.summary import FORMAT, text, to_json
 from acidtest.findings.finding import Finding
 from tests.unit.campaign_views import MARKUP, first, middle
@@ -101,6 +103,24 @@ def test_a_finding_in_the_summary() -> None:
     assert flaky["flaky"] == {"shown": 3, "runs": 10}
     assert flaky["behaviour"] == {"name": "same-value update", "link": "https://x.org/"}
     assert "--level" not in flaky["replay"]
+
+
+def test_a_folder_that_looks_like_an_option_is_written_as_a_path() -> None:
+    stored = [(Path("-dash/findings/001-0badcafe"), FINDING)]
+    (finding,) = to_json(middle(), stored, stopped="time", exit_code=1)["findings"]
+    assert finding["replay"].startswith("acidtest run ./-dash/findings/001-0badcafe/minimal.sql ")
+    assert " run ./-dash/" in text(middle(), stored, stopped="time")
+
+
+def test_defects_of_ours_are_told() -> None:
+    view = replace(middle(), statistics=Statistics(cases=5, undecided=Counter({DEFECT: 3})))
+    assert to_json(view, (), stopped="time", exit_code=70)["defects"] == 3
+    assert "cases lost by defects of acidtest: 3; see errors.log" in text(view, (), stopped="time")
+
+
+def test_a_table_can_be_had_in_ascii() -> None:
+    assert not text(middle(), STORED, stopped="time").isascii()
+    assert text(middle(), STORED, stopped="time", ascii_only=True).isascii()
 
 
 def test_a_campaign_that_did_nothing_has_a_summary() -> None:

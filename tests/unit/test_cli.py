@@ -1,15 +1,22 @@
 """The command line on engines that need no server: output, JSON, exit codes, and every kind of bad input."""
 
 import json
+import subprocess
 import sys
 from collections.abc import Callable
+from multiprocessing import Pipe
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 
+import click
 import pytest
 
+from acidtest import __main__
+from acidtest.bench.fuzz import _told
 from acidtest.casefile import parse_case
-from acidtest.cli import main
+from acidtest.cli import cli, main
+from acidtest.cli.fuzz import fuzz
 
 CASE = """\
 -- id: lost
@@ -140,6 +147,9 @@ def test_completion_scripts(acidtest: Acidtest, shell: str) -> None:
         (["run", "{met}", "-t", "mysql://root@127.0.0.1:99999/"], "is not a number from 0 to 65535"),
         (["run", "{met}", "-t", "sqlite:///"], "names no file"),
         (["levels", "nosuch"], "unknown target 'nosuch'"),
+        (["bench", "fuzz", "-t", "sqlite", "--oracle", "none"], "leave out --oracle none"),
+        (["bench", "fuzz", "-t", "simulated@nonsense"], "nonsense"),
+        (["demo", "--for", "soon"], "--for 'soon' is no duration"),
         (["run", "{folder}", "-t", "sqlite"], "{folder}"),
     ],
 )
@@ -182,3 +192,61 @@ def test_a_foreign_sqlite_file_is_left_alone(acidtest: Acidtest, met: str, tmp_p
     result = acidtest("run", met, "-t", f"sqlite://{foreign}")
     assert result.code == 2
     assert foreign.read_bytes() == b"precious data, not of acidtest's making"
+
+
+def test_an_unforeseen_exception_is_no_finding(acidtest: Acidtest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise RuntimeError("a defect")
+
+    monkeypatch.setitem(cli.commands, "broken", click.Command("broken", callback=broken))
+    result = acidtest("broken")
+    assert result.code == 70
+    assert result.err.startswith("Traceback")
+    assert "RuntimeError: a defect" in result.err
+
+
+def test_a_reader_that_went_away_is_nothing_wrong() -> None:
+    line = f"set -o pipefail; {sys.executable} -m acidtest corpus | true"
+    ran = subprocess.run(["bash", "-c", line], capture_output=True, check=False, timeout=100)
+    assert (ran.returncode, ran.stderr) == (0, b"")
+
+
+def test_another_pipe_that_breaks_is_a_defect(acidtest: Acidtest, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken() -> None:
+        raise BrokenPipeError
+
+    monkeypatch.setitem(cli.commands, "broken", click.Command("broken", callback=broken))
+    assert acidtest("broken").code == 70
+
+
+def test_ctrl_c_while_everything_is_imported_is_no_traceback(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Interrupted(ModuleType):
+        def __getattr__(self, name: str) -> object:
+            raise KeyboardInterrupt
+
+    monkeypatch.setitem(sys.modules, "acidtest.cli", Interrupted("acidtest.cli"))
+    with pytest.raises(SystemExit) as exit_:
+        __main__.main()
+    assert exit_.value.code == 130
+
+
+@pytest.mark.parametrize(("code", "told"), [(0, 0), (1, 0), (3, 3), (70, 70)])
+def test_findings_are_what_a_demo_is_for(
+    code: int, told: int, acidtest: Acidtest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fuzzed(out: Path, **_: object) -> int:
+        (out / "findings").mkdir(parents=True)
+        return code
+
+    demo = sys.modules["acidtest.cli.demo"]
+    monkeypatch.setattr(demo, "_provide", lambda: "simulated")
+    monkeypatch.setattr(demo, "fuzz", click.Command("fuzz", params=fuzz.params, callback=fuzzed))
+    monkeypatch.chdir(tmp_path)
+    assert acidtest("demo").code == told
+
+
+def test_a_bench_worker_that_dies_is_noticed_while_others_wait() -> None:
+    (waiting, _theirs), (dead, its) = Pipe(), Pipe()
+    its.close()
+    with pytest.raises(EOFError):
+        _told([waiting, dead])

@@ -44,6 +44,7 @@ ALLOWED: dict[str, set[str]] = {
         "generate",
         "oracles",
         "pipeline",
+        "report",
         "signatures",
         "targets",
     },
@@ -99,9 +100,14 @@ def test_drivers_are_imported_in_targets_only(path: Path) -> None:
         assert not DRIVERS & {name.split(".")[0] for name in imports_of(path)}
 
 
+SLEEPER = ROOT / "src" / "acidtest" / "targets" / "base.py"
+"""Waits for a server that others start again; nobody tells us when it is there."""
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_nothing_sleeps(path: Path) -> None:
-    assert not re.search(r"\bsleep\(", path.read_text(encoding="utf-8"))
+    found = re.findall(r"\bsleep\(", path.read_text(encoding="utf-8"))
+    assert len(found) == (1 if path == SLEEPER else 0)
 
 
 def test_every_oracle_file_is_registered() -> None:

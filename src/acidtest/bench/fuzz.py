@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from multiprocessing import get_context
-from multiprocessing.connection import Connection
+from multiprocessing.connection import Connection, wait
 from multiprocessing.synchronize import Barrier
 from random import Random
 from statistics import median
+from threading import BrokenBarrierError
 
 from acidtest.bench.execute import Bare, time_of
 from acidtest.campaign.crew import core_for
@@ -91,14 +92,24 @@ def _work(spec: str, profile: str, oracle: str, cases: int, number: int) -> list
         process.start()
         theirs.close()
     try:
-        return [ours.recv() for ours, _theirs in pipes]
+        return _told([ours for ours, _theirs in pipes])
     except EOFError:
+        barrier.abort()  # the others may wait there for the one that died
         raise TargetFailedError(f"a worker on {spec} died while it was measured") from None
     finally:
         for process in processes:
             process.join(CLOSING_S)  # it gives its server back
             process.terminate()
             process.join()
+
+
+def _told(pipes: Sequence[Connection]) -> list[_Share]:
+    """What the workers measured; `EOFError` as soon as one of them has died."""
+    shares: dict[Connection, _Share] = {}
+    while waiting := [pipe for pipe in pipes if pipe not in shares]:
+        ready = wait(waiting)
+        shares.update((pipe, pipe.recv()) for pipe in waiting if pipe in ready)
+    return [shares[pipe] for pipe in pipes]
 
 
 def _worker(
@@ -121,7 +132,10 @@ def _worker(
         ratios: list[float] = []
         undecided = compared = 0
         memory = _resident_mb()
-        barrier.wait()
+        try:
+            barrier.wait()
+        except BrokenBarrierError:
+            return  # another worker died
         for number, case in enumerate(islice(examined, cases)):
             for stage, spent in case.seconds.items():
                 stages[stage] += spent

@@ -4,7 +4,7 @@ from collections import Counter
 from dataclasses import replace
 
 from acidtest.campaign.messages import Decision, Found, Suspected
-from acidtest.campaign.store import FINDINGS, Store, Violation
+from acidtest.campaign.store import FINDINGS, Listed, Store, Violation
 from acidtest.campaign.suspects import Suspects
 from acidtest.campaign.view import FoundLine
 from acidtest.findings.finding import Finding
@@ -54,23 +54,28 @@ class Casebook:
         finding = replace(message.finding, seconds=round(seconds, 1))
         target, signature = message.suspect.target, Signature.from_json(finding.parts)
         twin = self._suspects.is_found(target, signature)
-        if not twin:
+        if twin:
+            self._count(message.suspect, DUPLICATE, seconds)
+        else:
             number = self._store.next_number()
             folder = write_finding(self._store.folder / FINDINGS, number, finding)
-            self._store.found(number, target, finding.digest, finding.seconds, folder.name)
+            listed = Listed(number, target, finding.digest, finding.seconds, folder.name)
+            self._count(message.suspect, FINDING, seconds, listed)
             self._suspects.found(target, signature)
             self._list(number, finding, str(folder))
-        self._count(message.suspect, DUPLICATE if twin else FINDING, seconds)
 
-    def _count(self, suspect: Suspected, became: str, seconds: float) -> None:
-        """One that was told before a kill is not counted again."""
-        if suspect.case in self._violations:
-            return
+    def crashed(self, finding: Finding, seconds: float) -> None:
+        """Store a finding of a case that ended the process it ran in, unless that is known."""
+        suspect = Suspected(finding.target, finding.case, Signature.from_json(finding.parts))
+        if suspect.case not in self._violations:
+            self.investigated(Found(finding, suspect), seconds)
+
+    def _count(self, suspect: Suspected, became: str, seconds: float, listed: Listed | None = None) -> None:
         self._violations.add(suspect.case)
         self.became[became] += 1
         self.crashes += suspect.signature.statement == SERVER
         violation = Violation(suspect.case, suspect.target, suspect.signature.text, became)
-        self._store.violated(violation, seconds)
+        self._store.violated(violation, seconds, listed)
 
     def _list(self, number: int, finding: Finding, folder: str) -> None:
         self.lines.append(

@@ -9,11 +9,14 @@ from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
 from acidtest.campaign.casebook import DUPLICATE, UNREDUCED, Casebook
+from acidtest.campaign.crash import case_at, crash_finding, crash_of
 from acidtest.campaign.crew import Member, core_for, hire, share_out
+from acidtest.campaign.defects import DefectLog
 from acidtest.campaign.messages import (
     Advanced,
     Answer,
     Decision,
+    Defect,
     Doing,
     Finished,
     Found,
@@ -25,18 +28,26 @@ from acidtest.campaign.messages import (
     Suspected,
     TargetLost,
 )
-from acidtest.campaign.plan import Chunk, Queue, Settings, cells_of
+from acidtest.campaign.plan import Cell, Chunk, Queue, Settings, cells_of
 from acidtest.campaign.status import Status
 from acidtest.campaign.store import Store
 from acidtest.campaign.view import View, WorkerLine
+from acidtest.campaign.worker import NOWHERE
 from acidtest.errors import UsageError
-from acidtest.targets.resolve import dbms_of
+from acidtest.targets.resolve import dbms_of, is_embedded
 
 TICK_S = 0.25
 """How long to wait for news before the status is shown again."""
 
 GRACE_S = 60.0
 """How long investigations may go on when the time is up."""
+
+LEAVING_S = 20.0
+"""How long workers that have stopped may take to give their servers back."""
+
+SILENCE_S, SILENCE_AT_END_S = 600.0, 60.0
+"""How long a worker may tell nothing before it is taken to hang; the latter when it was told to stop at once.
+Both are longer than a statement may take (30 s, and 5 s to cancel it)."""
 
 DEATHS_MAX = 3
 """So many workers may die over one chunk, and a target may fail so often in a row, before it is given up."""
@@ -65,15 +76,17 @@ class Campaign:
         self._status = status
         self._workers = workers
         self._crew: list[Member] = []
-        self._queue = _queue(store, self._settings)
-        self._casebook = Casebook(store)
-        self._statistics = store.statistics()
         settings = self._settings
-        self._levels = tuple(dict.fromkeys(cell.level for cell in cells_of(settings)))
+        cells = cells_of(settings)
+        self._queue = Queue(cells, settings.cases, store.chunks())
+        self._casebook = Casebook(store)
+        self._defects = DefectLog(store.folder)
+        self._statistics = store.statistics()
+        self._levels = tuple(dict.fromkeys(level.short for cell in cells for level in cell.levels))
         oracles = [name for spec in settings.targets for name in settings.oracles_for(dbms_of(spec))]
         self._oracles = tuple(dict.fromkeys(oracles))
         self._versions = store.versions()
-        self._deaths: Counter[Chunk] = Counter()
+        self._deaths: Counter[tuple[Cell, int]] = Counter()
         self._failures: Counter[tuple[int, str]] = Counter()
         self._notes: list[str] = []
         self._replaced = self._session_cases = self._interrupts = 0
@@ -85,19 +98,19 @@ class Campaign:
 
     def run(self) -> Ended:
         """Until the limit, Ctrl-C or the loss of the last target; what was found is stored all along."""
-        try:
-            with self._signals():
+        with self._signals():
+            try:
+                self._check_limits()
                 for number, targets in enumerate(share_out(self._settings.targets, self._workers), start=1):
                     self._hire(number, targets)
                 while any(not member.stopped for member in self._crew):
                     self._tick()
-        finally:
-            for member in self._crew:
-                member.send(Stop(at_once=True))
-            for member in self._crew:
-                member.dismiss()
+                self._store.ended(self.elapsed_s)
+            finally:
+                self._dismiss()
         self._status.update(self.view())
-        return Ended(self.view(), self._stopped or CASES, self._target_failed)
+        stopped = self._stopped or (TARGET_FAILED if self._target_failed else CASES)
+        return Ended(self.view(), stopped, self._target_failed)
 
     def _tick(self) -> None:
         self._check_limits()
@@ -109,6 +122,8 @@ class Campaign:
                 self._handle(member, message)
             if dead and not member.stopped:
                 self._replace(member)
+            elif not dead and self._is_to_be_forced(member):
+                member.force()
         self._status.update(self.view())
 
     # -- limits
@@ -131,17 +146,15 @@ class Campaign:
         self._stopped, self._urgent = self._stopped or why, at_once
         for member in self._crew:
             member.told_to_stop = True
+            member.heard_at = time.monotonic()
             member.send(Stop(at_once=at_once))
 
     @contextmanager
     def _signals(self) -> Iterator[None]:
-        """Ctrl-C ends the campaign in good order; a second one ends it at once."""
+        """Ctrl-C ends the campaign in good order; a second one makes the workers end."""
 
         def interrupted(_signal: int, _frame: object) -> None:
             self._interrupts += 1
-            if self._interrupts > 1:
-                for member in self._crew:
-                    member.process.terminate()
 
         before = {one: signal.signal(one, interrupted) for one in (signal.SIGINT, signal.SIGTERM)}
         try:
@@ -153,46 +166,86 @@ class Campaign:
     # -- workers
 
     def _hire(self, number: int, targets: list[str]) -> None:
+        """Start a worker, if there is something to do for it."""
+        chunk = self._next_chunk(targets)
+        if chunk is None:
+            return
         core = core_for(number, self._workers)
         member = hire(number, targets, self._settings, self._specs, core)
         self._crew.append(member)
-        self._give_work(member)
+        self._give(member, chunk)
+
+    def _next_chunk(self, targets: list[str]) -> Chunk | None:
+        return None if self._stopped else self._queue.next(targets)
 
     def _give_work(self, member: Member) -> None:
-        chunk = None if self._stopped else self._queue.next(member.targets)
-        member.chunk = chunk
-        if chunk is None and not member.told_to_stop:
+        member.chunk = None
+        chunk = self._next_chunk(member.targets)
+        if chunk is not None:
+            self._give(member, chunk)
+        elif not member.told_to_stop:
             member.told_to_stop = True
             member.send(Stop())
-        elif chunk is not None:
-            member.doing = f"{chunk.cell.target} {chunk.cell.level}"
-            self._store.began(chunk)
-            member.send(chunk)
+
+    def _give(self, member: Member, chunk: Chunk) -> None:
+        member.chunk = chunk
+        member.doing = f"{chunk.cell.target} {chunk.cell.level}"
+        self._store.began(chunk)
+        member.send(chunk)
 
     def _replace(self, member: Member) -> None:
         """A worker died. Another one goes on where it stood; a chunk that kills them all is given up."""
+        crash = self._crashed(member)
         if self._interrupts:
             member.stopped = True  # Ctrl-C reached it, or ended it
             return
         self._crew.remove(member)
-        member.dismiss()
+        member.bury()
         chunk = member.chunk
         self._replaced += 1
-        code = member.process.exitcode
+        how = "hung and was ended" if member.forced_at is not None else f"died ({_exit(member)})"
         where = "" if chunk is None else f" in chunk {chunk.number} of {chunk.cell.target} {chunk.cell.level}"
-        self._note(f"worker {member.number} died (exit code {code}){where}")
-        if chunk is not None:
-            whole = replace(chunk, position=0)
-            self._deaths[whole] += 1
-            if self._deaths[whole] < DEATHS_MAX:
+        self._note(f"worker {member.number} {how}{where}")
+        if chunk is not None and crash is not None:
+            self._queue.give_back(replace(chunk, deadly=chunk.deadly | {crash}))
+        elif chunk is not None:
+            self._deaths[chunk.cell, chunk.number] += 1
+            if self._deaths[chunk.cell, chunk.number] < DEATHS_MAX:
                 self._queue.give_back(chunk)
             else:
                 self._target_failed = f"{DEATHS_MAX} workers died{where}; it was given up"
                 self._note(self._target_failed)
-        if not self._stopped:
-            self._hire(member.number, member.targets)
-        if not self._crew:
-            self._stopped = self._stopped or TARGET_FAILED
+        self._hire(member.number, member.targets)
+
+    def _crashed(self, member: Member) -> int | None:
+        """Store it as a finding if a worker crashed with the DBMS inside it; the position of the case."""
+        chunk, position, crash = member.chunk, member.at.value, crash_of(member.process.exitcode)
+        if chunk is None or position == NOWHERE or crash is None or not is_embedded(chunk.cell.target):
+            return None
+        target, version = chunk.cell.target, self._versions[chunk.cell.target]
+        case = case_at(chunk, position, self._settings, version)
+        finding = crash_finding(case, target, version, self._settings.seed, crash)
+        self._casebook.crashed(finding, self.elapsed_s)
+        return position
+
+    def _is_to_be_forced(self, member: Member) -> bool:
+        """Whether a worker hangs, or the user will not wait for it."""
+        silence = SILENCE_AT_END_S if self._urgent else SILENCE_S
+        impatient = self._interrupts > 1
+        return impatient or member.forced_at is not None or time.monotonic() - member.heard_at > silence
+
+    def _dismiss(self) -> None:
+        """Wait for the workers' end, and force it if it does not come. A signal only shortens the wait."""
+        for member in self._crew:
+            member.send(Stop(at_once=True))
+        until, interrupts = time.monotonic() + LEAVING_S, self._interrupts
+        while alive := [member for member in self._crew if not member.is_dead]:
+            wait([member.process.sentinel for member in alive], TICK_S)
+            if time.monotonic() > until or self._interrupts > min(interrupts, 1):
+                for member in alive:
+                    member.force()
+        for member in self._crew:
+            member.bury()
 
     # -- messages
 
@@ -216,6 +269,10 @@ class Campaign:
             case Stopped():
                 member.stopped = True
                 member.doing = "done"
+            case Defect():
+                sentence = self._defects.add(message)
+                if sentence is not None:
+                    self._note(sentence)
             case Note():
                 self._note(message.text)
 
@@ -290,11 +347,6 @@ class Campaign:
         )
 
 
-def _queue(store: Store, settings: Settings) -> Queue:
-    """The chunks that are left, of a new campaign or of one that goes on."""
-    chunks = store.chunks()
-    begun = [chunk for chunk in chunks if chunk.position < chunk.size]
-    queue = Queue(cells_of(settings), settings.cases, begun, sum(chunk.position for chunk in chunks))
-    for chunk in chunks:
-        queue.skip_to(chunk.cell, chunk.number + 1)
-    return queue
+def _exit(member: Member) -> str:
+    code = member.process.exitcode
+    return crash_of(code) or f"exit code {code}"

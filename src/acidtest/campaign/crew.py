@@ -2,19 +2,21 @@
 
 import os
 import signal
+import time
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from ctypes import c_long
+from dataclasses import dataclass, field
 from multiprocessing import get_context
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
 
 from acidtest.campaign.messages import FromWorker, ToWorker
 from acidtest.campaign.plan import Chunk, Settings
-from acidtest.campaign.worker import work
+from acidtest.campaign.worker import NOWHERE, work
 
-_PATIENCE_S = 20.0
-"""How long a worker that was told to stop may take to give its servers back."""
+KILL_AFTER_S = 5.0
+"""How long a worker that is made to end may take to give its servers back."""
 
 # A forked worker would share the coordinator's open files and locks; a new process shares nothing.
 _PROCESSES = get_context("spawn")
@@ -28,12 +30,17 @@ class Member:
     targets: list[str]
     process: BaseProcess
     connection: Connection
+    at: c_long
+    """The position of the case that it examines, in memory that outlives it; NOWHERE between chunks."""
     chunk: Chunk | None = None
     """What it was given and has not finished, with the position that it has reported."""
     doing: str = "starting"
     cases: int = 0
     stopped: bool = False
     told_to_stop: bool = False
+    heard_at: float = field(default_factory=time.monotonic)
+    """When it told something, or was told to stop."""
+    forced_at: float | None = None
 
     def send(self, message: ToWorker) -> None:
         """Tell the worker something; one that has just died is noticed elsewhere."""
@@ -48,21 +55,25 @@ class Member:
                 told.append(self.connection.recv())
         except (EOFError, OSError):
             pass  # it died, perhaps in the middle of a message
+        if told:
+            self.heard_at = time.monotonic()
         return told
 
     @property
     def is_dead(self) -> bool:
         return not self.process.is_alive()
 
-    def dismiss(self) -> None:
-        """Wait for its end, and force it if it does not come."""
-        self.process.join(_PATIENCE_S)
-        if self.process.is_alive():
+    def force(self) -> None:
+        """Make it end; called again and again, it kills one that does not."""
+        if self.forced_at is None:
+            self.forced_at = time.monotonic()
             self.process.terminate()
-            self.process.join(_PATIENCE_S)
-        if self.process.is_alive():
+        elif time.monotonic() - self.forced_at > KILL_AFTER_S:
             self.process.kill()
-            self.process.join()
+
+    def bury(self) -> None:
+        """Its process has ended."""
+        self.process.join()
         self.connection.close()
 
 
@@ -72,8 +83,9 @@ def hire(
     """Start a worker, on a core of its own if there is one for it. `specs` say how targets are reached, with
     passwords, which are kept out of settings."""
     ours, theirs = _PROCESSES.Pipe()
+    at = _PROCESSES.RawValue(c_long, NOWHERE)
     process = _PROCESSES.Process(
-        target=work, args=(theirs, settings, specs, core), name=f"acidtest-worker-{number}"
+        target=work, args=(theirs, at, settings, specs, core), name=f"acidtest-worker-{number}"
     )
     # A Ctrl-C that comes while the worker is still importing must not end it: what is ignored stays ignored.
     before = signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -82,7 +94,7 @@ def hire(
     finally:
         signal.signal(signal.SIGINT, before)
     theirs.close()
-    return Member(number, list(targets), process, ours)
+    return Member(number, list(targets), process, ours, at)
 
 
 def core_for(number: int, workers: int) -> int | None:

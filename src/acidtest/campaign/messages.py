@@ -74,6 +74,18 @@ class TargetLost:
 
 
 @dataclass(frozen=True, slots=True)
+class Defect:
+    """acidtest could not cope with a case, or not open a target: an exception that nobody foresaw."""
+
+    where: str
+    what: str
+    """Type and text of the exception."""
+    place: str
+    """File and line that raised it."""
+    trace: str
+
+
+@dataclass(frozen=True, slots=True)
 class Note:
     """A warning for the user."""
 
@@ -102,5 +114,5 @@ class Stop:
     at_once: bool = False
 
 
-FromWorker = Opened | Doing | Advanced | Suspected | Found | Finished | Stopped | TargetLost | Note
+FromWorker = Opened | Doing | Advanced | Suspected | Found | Finished | Stopped | TargetLost | Defect | Note
 ToWorker = Chunk | Answer | Stop

@@ -4,13 +4,16 @@ A chunk is made by its own dice (seed, target, levels and number), so which work
 nothing in it, and one that was broken off goes on at its position.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import count
+from math import inf, isfinite
 from random import Random
 from typing import Any, Self
 
 from acidtest.campaign.statistics import CRASH
 from acidtest.errors import UsageError
+from acidtest.findings.stored import misfit
 from acidtest.generate import Profile, profile_of
 from acidtest.generate.profile import without
 from acidtest.model import Level
@@ -43,8 +46,14 @@ class Settings:
         return asdict(self)
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """What was stored."""
+    def from_json(cls, data: Any) -> Self:
+        """What was stored; raises `ValueError` if that cannot have been settings."""
+        if not isinstance(data, dict):
+            raise ValueError("the settings are no object")
+        if (problem := misfit(data, cls)) is not None:
+            raise ValueError(f"the settings do not fit: {problem}")
+        if not isfinite(data.get("seconds") or 0):
+            raise ValueError("the settings have a limit that is no time")
         lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
         return cls(**{**data, **lists})
 
@@ -87,6 +96,8 @@ class Chunk:
     number: int
     size: int
     position: int = 0
+    deadly: frozenset[int] = frozenset()
+    """Positions of cases that ended the process they ran in: counted, and not run again."""
 
     @property
     def name(self) -> str:
@@ -120,48 +131,47 @@ def _levels(target: str, names: Sequence[str]) -> tuple[Level, ...]:
 
 
 class Queue:
-    """Hands out chunks: round by round one of each cell, and of a cell that was begun before what is left."""
+    """Hands out chunks, round by round one of each cell; of a chunk that was begun before what is left of it.
 
-    def __init__(
-        self, cells: Sequence[Cell], cases_max: int | None, begun: Sequence[Chunk], done: int
-    ) -> None:
-        self._cells = list(cells)
-        self._given = dict.fromkeys(cells, 0)
-        self._budget = None if cases_max is None else max(0, cases_max - done)
-        self._left: list[Chunk] = []
-        for chunk in begun:
-            self.skip_to(chunk.cell, chunk.number + 1)
-            size = self._spend(chunk.size - chunk.position)
-            if size:
-                self._left.append(replace(chunk, size=chunk.position + size))
+    What a limit allows is settled round by round as well, so the settings alone say which cases are run, not
+    who works how fast.
+    """
 
-    def _spend(self, wanted: int) -> int:
-        """How many of these cases the limit still allows."""
-        if self._budget is None:
-            return wanted
-        allowed = min(wanted, self._budget)
-        self._budget -= allowed
-        return allowed
-
-    def skip_to(self, cell: Cell, number: int) -> None:
-        """Chunks of the cell before this number have been handed out."""
-        self._given[cell] = max(self._given[cell], number)
+    def __init__(self, cells: Sequence[Cell], cases_max: int | None, begun: Sequence[Chunk] = ()) -> None:
+        self._targets = {cell.target for cell in cells}
+        self._to_come = _rounds(cells, cases_max, begun)
+        self._put_by: list[Chunk] = []
+        """Given back, or of a target that nobody has asked for since."""
 
     def next(self, targets: Sequence[str]) -> Chunk | None:
         """A chunk for one of these targets; None if there is nothing left to do for them."""
-        for chunk in self._left:
+        for chunk in self._put_by:
             if chunk.cell.target in targets:
-                self._left.remove(chunk)
+                self._put_by.remove(chunk)
                 return chunk
-        cells = [cell for cell in self._cells if cell.target in targets]
-        size = self._spend(CHUNK_CASES) if cells else 0
-        if not size:
+        if self._targets.isdisjoint(targets):
             return None
-        cell = min(cells, key=self._given.__getitem__)
-        number = self._given[cell]
-        self._given[cell] += 1
-        return Chunk(cell, number, size)
+        for chunk in self._to_come:
+            if chunk.cell.target in targets:
+                return chunk
+            self._put_by.append(chunk)
+        return None
 
     def give_back(self, chunk: Chunk) -> None:
         """A chunk that was not finished."""
-        self._left.insert(0, chunk)
+        self._put_by.insert(0, chunk)
+
+
+def _rounds(cells: Sequence[Cell], cases_max: int | None, begun: Sequence[Chunk]) -> Iterator[Chunk]:
+    """All chunks that have something left to do within the limit. The last one may be clipped."""
+    positions = {(chunk.cell, chunk.number): chunk.position for chunk in begun}
+    budget = inf if cases_max is None else max(cases_max - sum(positions.values()), 0)
+    for number in count():
+        for cell in cells:
+            if not budget:
+                return
+            position = positions.get((cell, number), 0)
+            left = int(min(CHUNK_CASES - position, budget))
+            budget -= left
+            if left:
+                yield Chunk(cell, number, position + left, position)

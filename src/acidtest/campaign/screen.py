@@ -27,7 +27,10 @@ REJECTED_SHARE_MAX = 0.03
 
 ALARM, WARNING, QUIET = "bold red", "yellow", "dim"
 
-_WIDTH_MIN, _WIDE = 40, 110
+WIDTH_MIN = 40
+_TWO_COLUMNS, _THREE_COLUMNS = 72, 110
+"""Terminals that have room for so many panels side by side."""
+
 _NOTES_MAX = 2
 _FOUND_MIN = 2
 """Lines for findings that a small terminal still has."""
@@ -54,10 +57,10 @@ class Panel:
 
 def draw(moment: Moment, width: int, height: int, *, ascii_only: bool = False) -> Text:
     """The whole screen, not larger than asked for."""
-    view, width = moment.view, max(width, _WIDTH_MIN)
+    view, width = moment.view, max(width, WIDTH_MIN)
     head = _head(view)
     notes = [_text(note, WARNING) for note in moment.notes[-_NOTES_MAX:]] if height >= 20 else []
-    rows = _rows(view, 3 if width >= _WIDE else 2)
+    rows = _rows(view, 1 + (width >= _TWO_COLUMNS) + (width >= _THREE_COLUMNS))
     room = height - len(head) - len(notes) - 2
     while rows and sum(_heights(rows, 0)) + 2 * len(rows) >= room:
         rows.pop()  # too small a terminal; what is new matters most
@@ -163,7 +166,11 @@ def _workers(moment: Moment, room: int) -> list[Text]:
     stages = _text(stage_shares(view.statistics.seconds))
     troubles = [
         f"{what}: {number:,}"
-        for what, number in (("workers lost", view.replaced), ("servers crashed", view.crashes))
+        for what, number in (
+            ("workers lost", view.replaced),
+            ("servers crashed", view.crashes),
+            ("defects of acidtest", view.statistics.defects),
+        )
         if number
     ]
     lines = [stages] + ([_text(", ".join(troubles), ALARM)] if troubles else [])

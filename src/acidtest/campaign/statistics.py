@@ -3,6 +3,7 @@
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
+from math import isfinite
 from typing import Any, Self
 
 from acidtest.model import ErrorKind, Failed, History, Judgement, Verdict
@@ -13,6 +14,8 @@ REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSU
 
 SET_UP_REFUSED = "the DBMS refused the set-up"
 NO_SAY = "none of the oracles has a say at this level"
+ENDED_PROCESS = "it ended the process that it ran in"
+DEFECT = "a defect of acidtest, see errors.log"
 CRASH = "crash"
 
 
@@ -48,6 +51,23 @@ class Statistics:
         else:
             self._count(examined.history, examined.verdicts, examined.conflicting)
 
+    def count_deadly(self) -> None:
+        """Count a case that ended the process it ran in, which is a violation."""
+        self.cases += 1
+        self.violations += 1
+        self.oracles[f"{CRASH} {Judgement.VIOLATION.value}"] += 1
+        self.undecided[ENDED_PROCESS] += 1
+
+    def count_defect(self) -> None:
+        """Count a case that acidtest could not cope with."""
+        self.cases += 1
+        self.undecided[DEFECT] += 1
+
+    @property
+    def defects(self) -> int:
+        """Cases that acidtest could not cope with."""
+        return self.undecided[DEFECT]
+
     def _count(self, history: History, verdicts: Sequence[Verdict], conflicting: bool) -> None:
         errors = [one.outcome.kind for one in history.records if isinstance(one.outcome, Failed)]
         self.cases += 1
@@ -80,14 +100,25 @@ class Statistics:
         return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
 
     @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """What was stored."""
+    def from_json(cls, data: Any) -> Self:
+        """What was stored; raises `ValueError` if that cannot have been statistics."""
+        if not isinstance(data, dict):
+            raise ValueError("the statistics are no object")
         own = cls()
         for one in fields(cls):
             if one.name in data:
                 value = data[one.name]
+                if not _fits(value, getattr(own, one.name)):
+                    raise ValueError(f"the statistics do not fit: `{one.name}` has a value of a wrong type")
                 setattr(own, one.name, Counter(value) if isinstance(value, dict) else value)
         return own
+
+
+def _fits(value: object, default: object) -> bool:
+    """Whether a value is a number, or numbers by name, as its default is."""
+    if isinstance(default, dict):
+        return isinstance(value, dict) and all(_fits(number, 0) for number in value.values())
+    return isinstance(value, int | float) and isfinite(value)
 
 
 def _plain(value: object) -> object:

@@ -1,16 +1,17 @@
 """What a campaign says while it runs: a screen on a terminal, plain lines elsewhere."""
 
+import io
 import os
 from abc import ABC, abstractmethod
 from collections import Counter, deque
 from types import TracebackType
-from typing import Self, TextIO
+from typing import Any, Self, TextIO, cast
 
 from rich.console import Console
 from rich.live import Live
 from rich.text import Text
 
-from acidtest.campaign.screen import Moment, draw
+from acidtest.campaign.screen import WIDTH_MIN, Moment, draw
 from acidtest.campaign.view import FoundLine, View
 from acidtest.campaign.wording import finding_line, headline, plain_line
 from acidtest.casefile import printable
@@ -50,11 +51,41 @@ class Status(ABC):
         self.close()
 
 
-def make_status(stream: TextIO, plain: bool | None = None) -> Status:
-    """A screen on a terminal that can have one, plain lines elsewhere; `plain` decides otherwise."""
+def make_status(stream: TextIO | None, plain: bool | None = None) -> Status:
+    """A screen on a terminal that can have one, plain lines elsewhere; `plain` decides otherwise. Without a
+    stream nothing is shown, and no more when it fails: a campaign does not end because nobody looks."""
+    careful = cast(TextIO, _Careful(stream or io.StringIO()))
+    console = Console(file=careful, force_terminal=True)
     if plain is None:
-        plain = not stream.isatty() or os.environ.get("TERM", "dumb").lower() in ("dumb", "unknown")
-    return Plain(stream) if plain else Screen(Console(file=stream, force_terminal=True))
+        dumb = os.environ.get("TERM", "dumb").lower() in ("dumb", "unknown")
+        plain = dumb or not careful.isatty() or console.width < WIDTH_MIN
+    return Plain(careful) if plain else Screen(console)
+
+
+class _Careful:
+    """A stream that is written to until that fails, and never again."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+        self._failed = False
+
+    def write(self, text: str) -> int:
+        if not self._failed:
+            try:
+                self._stream.write(text)
+            except (OSError, ValueError):
+                self._failed = True
+        return len(text)
+
+    def flush(self) -> None:
+        if not self._failed:
+            try:
+                self._stream.flush()
+            except (OSError, ValueError):
+                self._failed = True
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
 
 
 class Speed:

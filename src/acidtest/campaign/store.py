@@ -7,22 +7,24 @@ which is examined again after a kill is not counted twice.
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import astuple, dataclass
+from math import isfinite
 from pathlib import Path
 from typing import Self
 
 from filelock import FileLock, Timeout
 
 from acidtest import __version__
-from acidtest.campaign.plan import Cell, Chunk, Settings
+from acidtest.campaign.plan import CHUNK_CASES, Cell, Chunk, Settings, cells_of
 from acidtest.campaign.statistics import Statistics
 from acidtest.errors import UsageError
 from acidtest.findings.folder import DATA
 from acidtest.model import Level
 
 FILE, LOCK, FINDINGS = "campaign.sqlite", "campaign.lock", "findings"
+_FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", LOCK)
 FORMAT = "acidtest-campaign/1"
 
 _TABLES = (
@@ -48,6 +50,17 @@ class Violation:
     became: str
 
 
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A finding that has been written to its folder."""
+
+    number: int
+    target: str
+    digest: str
+    seconds: float
+    folder: str
+
+
 class Store:
     """One campaign directory, held by one process."""
 
@@ -58,23 +71,46 @@ class Store:
 
     @classmethod
     def create(cls, folder: Path, settings: Settings) -> Self:
-        """A new campaign in a directory that does not exist yet, or is empty."""
-        try:
-            if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-                raise UsageError(
-                    f"{folder} exists already; choose another --out, or go on with it: --resume {folder}"
-                )
-            folder.mkdir(parents=True, exist_ok=True)
-            (folder / FINDINGS).mkdir()
-        except OSError as error:
-            raise UsageError(f"cannot write to {folder}: {error.strerror}") from error
+        """A new campaign in a directory that does not exist yet, is empty, or was left half-made by a kill.
+        What was made of it is removed if anything fails."""
+        with _told_in_one_sentence(folder):
+            if not _may_be_new(folder):
+                raise _taken(folder)
+            missing = [one for one in (folder, *folder.parents) if not one.exists()]
+            was_empty = bool(missing) or not any(folder.iterdir())
+            try:
+                folder.mkdir(parents=True, exist_ok=True)
+                return cls._begin(folder, settings)
+            except BaseException:
+                if was_empty:
+                    _empty(folder, missing)
+                raise
+
+    @classmethod
+    def _begin(cls, folder: Path, settings: Settings) -> Self:
         store = cls._open(folder)
-        with store._writing() as database:
-            for definition in _TABLES:
-                database.execute(definition)
-            about = {"format": FORMAT, "settings": json.dumps(settings.to_json()), "acidtest": __version__}
-            database.executemany("INSERT INTO about VALUES (?, ?)", [*about.items(), ("elapsed_s", "0")])
+        try:
+            if store._has_tables():
+                raise _taken(folder)
+            (folder / FINDINGS).mkdir(exist_ok=True)
+            store._make_tables(settings)
+        except BaseException:
+            store.close()
+            raise
         return store
+
+    def _has_tables(self) -> bool:
+        (number,) = self._database.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return bool(number)
+
+    def _make_tables(self, settings: Settings) -> None:
+        """All at once: a database without tables is one that a kill kept from being made."""
+        about = {"format": FORMAT, "settings": json.dumps(settings.to_json()), "acidtest": __version__}
+        self._database.execute("BEGIN")
+        for definition in _TABLES:
+            self._database.execute(definition)
+        self._database.executemany("INSERT INTO about VALUES (?, ?)", [*about.items(), ("elapsed_s", "0")])
+        self._database.execute("COMMIT")
 
     @classmethod
     def resume(cls, folder: Path) -> Self:
@@ -85,19 +121,35 @@ class Store:
         try:
             if store._about("format") != FORMAT:
                 raise UsageError(f"{folder / FILE} was not written by this version of acidtest")
-            store.settings(), store.statistics(), store.versions(), store.elapsed_s()
-            store.violations(), store.findings()
-            if any(not 0 <= chunk.position <= chunk.size for chunk in store.chunks()):
-                raise ValueError("a chunk with a position outside of it")
-            if not (folder / FINDINGS).is_dir():
-                raise ValueError(f"there is no folder {FINDINGS}")
-        except (sqlite3.Error, ValueError, TypeError, KeyError) as error:
+            store._check()
+        except (sqlite3.Error, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             store.close()
             raise UsageError(f"{folder / FILE} is damaged or no campaign of acidtest: {error}") from error
         except UsageError:
             store.close()
             raise
         return store
+
+    def _check(self) -> None:
+        """Raises an error if something cannot have been written by a campaign."""
+        (sound,) = self._database.execute("PRAGMA quick_check(1)").fetchone()
+        if sound != "ok":
+            raise ValueError(sound)
+        cells = cells_of(self.settings())
+        for chunk in self.chunks():
+            if chunk.cell not in cells:
+                raise ValueError(f"a chunk of {chunk.cell.target} {chunk.cell.level}, which is not fuzzed")
+            if not 0 <= chunk.position <= chunk.size <= CHUNK_CASES:
+                raise ValueError("a chunk with a position outside of it")
+        if not (isfinite(self.elapsed_s()) and self.elapsed_s() >= 0):
+            raise ValueError("the time that it ran is no time")
+        self.statistics()
+        texts = [*self.versions().items(), *map(astuple, self.violations())]
+        texts += [(target, folder) for _, target, folder in self._listed()]
+        if not all(isinstance(text, str) for row in texts for text in row):
+            raise ValueError("a text is missing")
+        if not (self.folder / FINDINGS).is_dir():
+            raise ValueError(f"there is no folder {FINDINGS}")
 
     @classmethod
     def _open(cls, folder: Path) -> Self:
@@ -166,8 +218,10 @@ class Store:
 
     def findings(self) -> list[tuple[int, str, Path]]:
         """Numbers, targets and folders of the findings."""
-        rows = self._database.execute("SELECT number, target, folder FROM findings ORDER BY number")
-        return [(number, target, self.folder / FINDINGS / folder) for number, target, folder in rows]
+        return [(number, target, self.folder / FINDINGS / name) for number, target, name in self._listed()]
+
+    def _listed(self) -> list[tuple[int, str, str]]:
+        return list(self._database.execute("SELECT number, target, folder FROM findings ORDER BY number"))
 
     def sweep(self) -> None:
         """Remove the folder of a finding that a kill kept from being listed; its case comes up again."""
@@ -210,8 +264,8 @@ class Store:
             database.execute("INSERT OR REPLACE INTO versions VALUES (?, ?)", (target, version))
 
     def began(self, chunk: Chunk) -> None:
-        """A chunk was handed out; one that goes on is known already."""
-        row = (chunk.cell.target, chunk.cell.level, chunk.number, chunk.size)
+        """A chunk was handed out, perhaps a part of it; one that goes on is known already."""
+        row = (chunk.cell.target, chunk.cell.level, chunk.number, CHUNK_CASES)
         empty = json.dumps(Statistics().to_json())
         with self._writing() as database:
             database.execute("INSERT OR IGNORE INTO chunks VALUES (?, ?, ?, ?, 0, ?)", (*row, empty))
@@ -227,21 +281,64 @@ class Store:
                 f"UPDATE chunks SET position = ?, statistics = ? {_THIS_CHUNK}",
                 (position, json.dumps(total.to_json()), *key),
             )
-            database.execute("UPDATE about SET value = ? WHERE name = 'elapsed_s'", (str(elapsed_s),))
+            _set_elapsed(database, elapsed_s)
+
+    def ended(self, elapsed_s: float) -> None:
+        """The session of the campaign is over."""
+        with self._writing() as database:
+            _set_elapsed(database, elapsed_s)
 
     def next_number(self) -> int:
         """The number of the next finding."""
         (number,) = self._database.execute("SELECT coalesce(max(number), 0) + 1 FROM findings").fetchone()
         return int(number)
 
-    def found(self, number: int, target: str, digest: str, seconds: float, folder: str) -> None:
-        """A finding has been written to its folder."""
-        with self._writing() as database:
-            row = (number, target, digest, seconds, folder)
-            database.execute("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", row)
-
-    def violated(self, violation: Violation, seconds: float) -> None:
-        """A case broke a promise; one that is told again after a kill is known already."""
+    def violated(self, violation: Violation, seconds: float, listed: Listed | None = None) -> None:
+        """A case broke a promise; `listed` is the finding that came of it. One that is told again after a
+        kill is known already."""
         with self._writing() as database:
             row = (violation.case, violation.target, violation.signature, violation.became, seconds)
             database.execute("INSERT OR REPLACE INTO violations VALUES (?, ?, ?, ?, ?)", row)
+            if listed is not None:
+                database.execute("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", astuple(listed))
+
+
+def _set_elapsed(database: sqlite3.Connection, seconds: float) -> None:
+    database.execute("UPDATE about SET value = ? WHERE name = 'elapsed_s'", (str(seconds),))
+
+
+def _may_be_new(folder: Path) -> bool:
+    """Whether nothing is in a directory but what the beginning of a campaign leaves when it is killed."""
+    if not folder.exists():
+        return True
+    try:
+        names = {one.name for one in folder.iterdir()}
+        return names <= {*_FILES, FINDINGS} and not (FINDINGS in names and any((folder / FINDINGS).iterdir()))
+    except OSError:
+        return False  # no directory, or none that we may read
+
+
+def _empty(folder: Path, made: Iterable[Path]) -> None:
+    """Remove what the beginning of a campaign makes in its directory, and the directories that were made for
+    it, the innermost first."""
+    with suppress(OSError):
+        if (folder / FINDINGS).is_dir():
+            (folder / FINDINGS).rmdir()
+        for name in _FILES:
+            (folder / name).unlink(missing_ok=True)
+        for one in made:
+            one.rmdir()
+
+
+def _taken(folder: Path) -> UsageError:
+    return UsageError(f"{folder} exists already; choose another --out, or go on with it: --resume {folder}")
+
+
+@contextmanager
+def _told_in_one_sentence(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise UsageError(f"cannot write to {folder}: {error.strerror}") from error
+    except sqlite3.Error as error:
+        raise UsageError(f"cannot write to {folder}: {error}") from error

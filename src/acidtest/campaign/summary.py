@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from rich.box import SIMPLE_HEAD
+from rich.box import ASCII, SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
@@ -67,6 +67,7 @@ def to_json(view: View, findings: Sequence[Stored], *, stopped: str, exit_code: 
         "unreduced": view.unreduced,
         "crashes": view.crashes,
         "replaced_workers": view.replaced,
+        "defects": counted.defects,
         "notes": list(view.notes),
         "findings": [_finding_json(folder, finding) for folder, finding in findings],
     }
@@ -94,17 +95,20 @@ def _finding_json(folder: Path, finding: Finding) -> dict[str, Any]:
 
 
 def _replay(folder: Path, finding: Finding) -> str:
-    return replay_command(finding, str(folder / MINIMAL))
+    path = str(folder / MINIMAL)
+    return replay_command(finding, f"./{path}" if path.startswith("-") else path)
 
 
-def text(view: View, findings: Sequence[Stored], *, stopped: str, width: int = 100) -> str:
+def text(
+    view: View, findings: Sequence[Stored], *, stopped: str, width: int = 100, ascii_only: bool = False
+) -> str:
     """The summary for people: what was done, a table of findings, and how to see the first one again."""
     lines = [*_account(view, stopped), ""]
     if not findings:
         return "\n".join([*lines, "No findings.", ""])
     folder, first = findings[0]
     lines += [
-        _table(findings, width),
+        _table(findings, width, ascii_only),
         f"Replay the first one:  {printable(_replay(folder, first))}",
         f"Its report:            {printable(str(folder / REPORT))}",
         "",
@@ -128,11 +132,13 @@ def _account(view: View, stopped: str) -> list[str]:
         lines.append(f"undecided {undecided:,}: {reasons}{f'; and {more:,} reasons more' if more else ''}")
     if view.crashes or view.replaced:
         lines.append(f"servers that died: {view.crashes:,}; workers that died: {view.replaced:,}")
+    if counted.defects:
+        lines.append(f"cases lost by defects of acidtest: {counted.defects:,}; see errors.log in the folder")
     return [printable(line) for line in [*lines, f"findings: {found_counts(view)}"]]
 
 
-def _table(findings: Sequence[Stored], width: int) -> str:
-    table = Table(box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
+def _table(findings: Sequence[Stored], width: int, ascii_only: bool) -> str:
+    table = Table(box=ASCII if ascii_only else SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     for name in ("finding", "target", "level", "what", "known as", "after"):
         table.add_column(name, justify="right" if name == "after" else "left", overflow="fold")
     for folder, finding in findings:

@@ -3,15 +3,20 @@
 import os
 import signal
 import time
+import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
-from itertools import islice
+from ctypes import c_long
+from dataclasses import replace
 from multiprocessing.connection import Connection
+from pathlib import Path
 
+from acidtest.campaign.crash import case_at
 from acidtest.campaign.messages import (
     Advanced,
     Answer,
     Decision,
+    Defect,
     Doing,
     Finished,
     Found,
@@ -33,8 +38,13 @@ from acidtest.targets.resolve import open_target
 REPORT_EVERY_S = 0.5
 """What is not reported when a campaign is killed is examined again when it goes on."""
 
+NOWHERE = -1
+"""The position of a worker that examines no case."""
 
-def work(connection: Connection, settings: Settings, specs: dict[str, str], core: int | None) -> None:
+
+def work(
+    connection: Connection, at: c_long, settings: Settings, specs: dict[str, str], core: int | None
+) -> None:
     """The main function of a worker process. It ends when it is told to, or with the coordinator."""
     if core is not None:
         os.sched_setaffinity(0, {core})  # the servers that it starts inherit it
@@ -42,7 +52,7 @@ def work(connection: Connection, settings: Settings, specs: dict[str, str], core
     signal.signal(signal.SIGTERM, _leave)  # so that servers and databases are given back
     try:
         with ExitStack() as resources:
-            Worker(connection, settings, specs, resources).run()
+            Worker(connection, at, settings, specs, resources).run()
     except (BrokenPipeError, EOFError, ConnectionResetError):
         pass  # the coordinator is gone, and with it whoever would want a report
 
@@ -51,17 +61,31 @@ def _leave(_signal: int, _frame: object) -> None:
     raise SystemExit(0)
 
 
+def _defect(where: str, error: Exception) -> Defect:
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    what = traceback.format_exception_only(error)[-1].strip()
+    trace = "".join(traceback.format_exception(error))
+    return Defect(where, what, f"{Path(last.filename).name}:{last.lineno}", trace)
+
+
 class Worker:
     """Keeps every target that it was given a chunk for open until the end."""
 
     def __init__(
-        self, connection: Connection, settings: Settings, specs: dict[str, str], resources: ExitStack
+        self,
+        connection: Connection,
+        at: c_long,
+        settings: Settings,
+        specs: dict[str, str],
+        resources: ExitStack,
     ) -> None:
         self._connection = connection
+        self._at = at
         self._settings = settings
         self._specs = specs
         self._resources = resources
         self._pipelines: dict[str, Pipeline] = {}
+        self._versions: dict[str, str] = {}
         self._stop: Stop | None = None
         self._broken_off = False
 
@@ -77,25 +101,59 @@ class Worker:
 
     def _chunk(self, chunk: Chunk) -> None:
         report = _Report(chunk, self._tell)
+        target = chunk.cell.target
+        goes_on = True
         try:
-            pipeline = self._pipeline(chunk.cell.target)
-            dice = chunk.dice(self._settings.seed)
-            cases = pipeline.examine(dice, chunk.cell.levels, chunk.name, start=chunk.position)
-            for case in islice(cases, chunk.size - chunk.position):
-                goes_on = self._examined(case, report, pipeline)
-                self._listen()
-                if self._stop is not None or not goes_on:
-                    report.send()
-                    return
+            pipeline = self._pipeline(target)
+            while goes_on and report.left.position < chunk.size:
+                goes_on = self._stretch(report, pipeline)
         except AcidtestError as error:
             report.send()
-            self._forget(chunk.cell.target)
+            self._forget(target)
             # Every address answered when the campaign began.
             may_return = isinstance(error, TargetFailedError | UnreachableError)
-            self._tell(TargetLost(chunk.cell.target, str(error), may_return, report.left))
+            self._tell(TargetLost(target, str(error), may_return, report.left))
             return
+        except Exception as error:  # that of a case is caught with the case
+            self._tell(_defect(target, error))
+            self._tell(TargetLost(target, f"{target} could not be opened: {error}", True, report.left))
+            return
+        finally:
+            self._at.value = NOWHERE
         report.send()
-        self._tell(Finished(chunk))
+        if goes_on:
+            self._tell(Finished(chunk))
+
+    def _stretch(self, report: "_Report", pipeline: Pipeline) -> bool:
+        """Examine the cases of a chunk up to one that has to be passed by; False if it is time to stop."""
+        chunk = report.left
+        if chunk.position in chunk.deadly:
+            report.count_deadly()
+            return True
+        end = min((one for one in chunk.deadly if one > chunk.position), default=chunk.size)
+        dice = chunk.dice(self._settings.seed)
+        cases = pipeline.examine(dice, chunk.cell.levels, chunk.name, start=chunk.position)
+        try:
+            for position in range(chunk.position, end):
+                self._at.value = position
+                goes_on = self._examined(next(cases), report, pipeline)
+                self._listen()
+                if self._stop is not None or not goes_on:
+                    return False
+        except AcidtestError:
+            raise
+        except Exception as error:  # whatever it is, it must not cost the other cases
+            self._tell(_defect(self._case_id(report.left), error))
+            report.count_defect()
+        return True
+
+    def _case_id(self, chunk: Chunk) -> str:
+        """The id of the case at the position of a chunk."""
+        try:
+            version = self._versions[chunk.cell.target]
+            return case_at(chunk, chunk.position, self._settings, version).id
+        except Exception:  # it cannot be generated, which may be the very defect
+            return f"case {chunk.position} of {chunk.name}"
 
     def _examined(self, case: Examined, report: "_Report", pipeline: Pipeline) -> bool:
         """Count a case; False if that has to wait until the campaign goes on."""
@@ -168,6 +226,7 @@ class Worker:
             oracles = settings.oracles_for(target.dbms)
             pipeline = Pipeline(target, oracles, settings.generator_profile())
             self._pipelines[name] = self._resources.enter_context(pipeline)
+            self._versions[name] = target.version
             self._tell(Opened(name, target.version))
         return self._pipelines[name]
 
@@ -190,11 +249,24 @@ class _Report:
     @property
     def left(self) -> Chunk:
         """The part of the chunk that is not examined yet."""
-        return Chunk(self._chunk.cell, self._chunk.number, self._chunk.size, self._position)
+        return replace(self._chunk, position=self._position)
 
     def count(self, case: Examined) -> None:
         """One more case has been examined."""
         self.statistics.count(case)
+        self._advance()
+
+    def count_deadly(self) -> None:
+        """The next case ends the process it runs in."""
+        self.statistics.count_deadly()
+        self._advance()
+
+    def count_defect(self) -> None:
+        """The next case cannot be examined, through a fault of ours."""
+        self.statistics.count_defect()
+        self._advance()
+
+    def _advance(self) -> None:
         self._position += 1
         if time.monotonic() - self._last > REPORT_EVERY_S:
             self.send()

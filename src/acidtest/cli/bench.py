@@ -16,10 +16,11 @@ from acidtest.bench.fuzz import FuzzResult, bench_fuzz
 from acidtest.bench.judge import JudgeResult, bench_judge
 from acidtest.bench.reduce import ReduceResult, bench_reduce, stored_findings
 from acidtest.cli.options import Decorator, complete_target, oracle_option
+from acidtest.errors import UsageError
 from acidtest.generate import profile_of
 from acidtest.oracles.registry import check_names
 from acidtest.targets import Target
-from acidtest.targets.resolve import available_specs, check_spec, open_target
+from acidtest.targets.resolve import available_specs, check_spec, open_target, require_target
 
 FORMAT = "acidtest-bench/1"
 
@@ -153,9 +154,10 @@ def fuzz(target: str, profile: str, oracle: str, workers: tuple[int, ...], cases
     ratio           wall time of cases in which nobody waits / bare driver with the same statements
     memory          growth of a worker's memory over all its cases
     """
-    check_spec(target)
     profile_of(profile)
-    check_names([oracle])
+    if not check_names([oracle]):
+        raise UsageError("there is nothing to judge without an oracle; leave out --oracle none")
+    require_target(target)
     console = Console(stderr=True, quiet=as_json)
     say: Callable[[str], object] = lambda step: console.print(f"{target}: {step} ...")  # noqa: E731
     _show(bench_fuzz(target, profile, oracle, cases, workers, say), as_json, _fuzz_table)

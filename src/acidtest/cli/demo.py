@@ -7,7 +7,7 @@ import click
 
 from acidtest import servers
 from acidtest.cli.findings import findings
-from acidtest.cli.fuzz import fuzz
+from acidtest.cli.fuzz import fuzz, parse_duration
 from acidtest.cli.progress import working
 from acidtest.errors import TargetFailedError
 
@@ -15,25 +15,30 @@ REAL = "mariadb@10.11"
 PLANTED = "postgres?fault=weaker-level"
 """An embedded PostgreSQL that runs at READ COMMITTED, whatever level is asked for."""
 
+FINDINGS = 1
+"""The exit code of `acidtest fuzz` for findings, which are what a demo is for."""
+
 
 @click.command()
 @click.option("--for", "duration", default="60s", show_default=True, metavar="TIME", help="How long to fuzz.")
 @click.pass_context
-def demo(context: click.Context, duration: str) -> None:
+def demo(context: click.Context, duration: str) -> int:
     """Fuzz a real MariaDB for a minute, and show the first thing that it gets wrong.
 
     The server is downloaded into the cache if it is not there. Where none can be had, the embedded PostgreSQL
     is fuzzed with a planted fault, and called that.
     """
+    parse_duration(duration)  # refused before a server is looked for
     target = _provide()
     folder = next(path for number in count(1) if not (path := Path(f"acidtest-demo-{number}")).exists())
     arguments = [target, "--for", duration, "--out", str(folder), "--no-elsewhere"]
-    context.invoke(fuzz, **_parsed(fuzz, arguments))
-    if not any((folder / "findings").iterdir()):
+    code = int(context.invoke(fuzz, **_parsed(fuzz, arguments)))
+    if any((folder / "findings").iterdir()):
+        click.echo("\nThe first finding:\n")
+        context.invoke(findings, **_parsed(findings, [str(folder), "1"]))
+    else:
         click.echo(f"nothing was found this time; acidtest fuzz --resume {folder} --for 10m looks further")
-        return
-    click.echo("\nThe first finding:\n")
-    context.invoke(findings, **_parsed(findings, [str(folder), "1"]))
+    return 0 if code == FINDINGS else code
 
 
 def _parsed(command: click.Command, arguments: list[str]) -> dict[str, object]:

@@ -4,8 +4,10 @@ import json
 import os
 import random
 import re
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,14 +16,16 @@ from rich.console import Console
 
 from acidtest.campaign import summary
 from acidtest.campaign.coordinator import INTERRUPTED, Campaign, Ended
+from acidtest.campaign.crew import share_out
 from acidtest.campaign.plan import Settings, cells_of
 from acidtest.campaign.status import make_status
-from acidtest.campaign.store import FINDINGS, Store
+from acidtest.campaign.store import Store
 from acidtest.cli.options import complete_target
+from acidtest.cli.output import say
 from acidtest.cli.progress import working
-from acidtest.errors import TargetFailedError, UsageError
+from acidtest.errors import DEFECT_EXIT_CODE, TargetFailedError, UsageError
 from acidtest.findings.elsewhere import look_elsewhere, other_specs
-from acidtest.findings.folder import read_findings
+from acidtest.findings.folder import read_finding
 from acidtest.generate import PROFILES
 from acidtest.generate.profile import SWITCHES
 from acidtest.model import Level
@@ -30,19 +34,24 @@ from acidtest.targets.resolve import expand_spec, is_own_file, require_target, w
 
 DEFAULT_PROFILE = "mixed"
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DAYS_MAX = 3650
 
 
-def _parse_duration(_context: click.Context, _param: click.Parameter, text: str | None) -> float | None:
-    """`90`, `90s`, `10m`, `1h30m`."""
-    if text is None:
-        return None
+def parse_duration(text: str) -> float:
+    """`90`, `90s`, `10m`, `1h30m` in seconds."""
     parts = re.findall(r"(\d+(?:\.\d+)?)([smhd]?)", text)
     if not parts or "".join(number + unit for number, unit in parts) != text:
         raise UsageError(f"--for {text!r} is no duration; write seconds, or e.g. 90s, 10m, 1h30m")
     seconds = sum(float(number) * _UNITS[unit or "s"] for number, unit in parts)
     if seconds <= 0:
         raise UsageError("--for needs a duration longer than nothing, e.g. 10m")
+    if seconds > _DAYS_MAX * _UNITS["d"]:
+        raise UsageError(f"--for is longer than {_DAYS_MAX} days; leave it out to run until Ctrl-C")
     return float(seconds)
+
+
+def _duration(_context: click.Context, _param: click.Parameter, text: str | None) -> float | None:
+    return None if text is None else parse_duration(text)
 
 
 @click.command()
@@ -80,7 +89,7 @@ def _parse_duration(_context: click.Context, _param: click.Parameter, text: str 
     "--for",
     "seconds",
     metavar="TIME",
-    callback=_parse_duration,
+    callback=_duration,
     help="Stop after this time: 90s, 10m, 1h30m.  [default: run until Ctrl-C]",
 )
 @click.option(
@@ -174,9 +183,10 @@ def fuzz(
             "--mixed-levels": mixed_levels,
         }
         _refuse_with_resume(asked)
-        store, specs = _resumed(resume, targets, cases, seconds)
+        store, specs = _resumed(resume, targets, cases, seconds, workers)
     else:
         specs = _specs(targets, oracles)
+        _refuse_shared_files(specs, workers)
         settings = Settings(
             targets=tuple(specs),
             levels=_short_names(levels),
@@ -196,8 +206,17 @@ def fuzz(
         with make_status(sys.stderr, plain or None) as status:
             ended = Campaign(store, specs, workers or _workers(specs), status).run()
         if elsewhere and ended.stopped != INTERRUPTED:
-            _try_elsewhere(store.folder / FINDINGS)
-    return _finish(ended, store.folder, ignore_known, as_json)
+            _try_elsewhere(_stored(store)[0])
+        findings, unreadable = _stored(store)
+    for problem in unreadable:
+        say(f"acidtest: {problem}")
+    # What cannot be read cannot be said to be known.
+    counted = [one for _folder, one in findings if not (ignore_known and one.is_known)]
+    code = _exit_code(ended, bool(counted or unreadable))
+    _print(_summary(ended, findings, code, as_json))
+    if ended.target_failed:
+        say(f"acidtest: error: {ended.target_failed}")
+    return code
 
 
 def _specs(targets: tuple[str, ...], oracles: tuple[str, ...]) -> dict[str, str]:
@@ -227,7 +246,11 @@ def _refuse_with_resume(asked: Mapping[str, object]) -> None:
 
 
 def _resumed(
-    folder: Path, targets: tuple[str, ...], cases: int | None, seconds: float | None
+    folder: Path,
+    targets: tuple[str, ...],
+    cases: int | None,
+    seconds: float | None,
+    workers: int | None,
 ) -> tuple[Store, dict[str, str]]:
     """The stored campaign, perhaps with a new limit. Passwords are not stored, so they are given again."""
     store = Store.resume(folder)
@@ -243,6 +266,7 @@ def _resumed(
             specs[name] = spec
         for spec in specs.values():
             require_target(spec)
+        _refuse_shared_files(specs, workers)
         if cases is not None or seconds is not None:
             store.change_limits(replace(settings, cases=cases, seconds=seconds))
         cells_of(store.settings())
@@ -252,6 +276,14 @@ def _resumed(
     return store, specs
 
 
+def _refuse_shared_files(specs: Mapping[str, str], workers: int | None) -> None:
+    """A file that the user named can be had by one process only."""
+    shares = share_out(list(specs), workers or 1)
+    for name, spec in specs.items():
+        if is_own_file(spec) and sum(name in share for share in shares) > 1:
+            raise UsageError(f"{name} can be had by one process only; leave out --workers")
+
+
 def _workers(specs: Mapping[str, str]) -> int:
     """One for each core; but a file that the user named can be had by one process only."""
     if any(map(is_own_file, specs.values())):
@@ -259,33 +291,66 @@ def _workers(specs: Mapping[str, str]) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _try_elsewhere(folder: Path) -> None:
+def _stored(store: Store) -> tuple[list[summary.Stored], list[str]]:
+    """The findings of a campaign, and what is wrong with those that cannot be read any more."""
+    findings: list[summary.Stored] = []
+    unreadable: list[str] = []
+    for _number, _target, folder in store.findings():
+        try:
+            findings.append((folder, read_finding(folder)))
+        except UsageError as problem:
+            unreadable.append(str(problem))
+    return findings, unreadable
+
+
+def _try_elsewhere(stored: list[summary.Stored]) -> None:
     """Add to the findings on which other installed targets they show."""
-    stored = read_findings(folder)
     if not stored:
         return
     try:
-        with working() as progress:
+        with _interrupted_by_sigterm(), working() as progress:
             progress("trying the findings on the other installed targets; Ctrl-C leaves that out")
             look_elsewhere(stored, other_specs(), tuple(ORACLES), progress)
     except UsageError as error:
-        click.echo(f"acidtest: {error}", err=True)  # the findings themselves are stored
+        say(f"acidtest: {error}")  # the findings themselves are stored
     except KeyboardInterrupt:
-        click.echo("the other targets are left out; acidtest findings DIR --elsewhere tries them", err=True)
+        say("the other targets are left out; acidtest findings DIR --elsewhere tries them")
 
 
-def _finish(ended: Ended, folder: Path, ignore_known: bool, as_json: bool) -> int:
-    """Print the summary; the exit code. 3 outweighs 1: a target was not tested as asked."""
-    findings = read_findings(folder / FINDINGS)
-    counted = [finding for _folder, finding in findings if not (ignore_known and finding.is_known)]
-    code = TargetFailedError.exit_code if ended.target_failed else int(bool(counted))
-    if as_json:
-        click.echo(
-            json.dumps(summary.to_json(ended.view, findings, stopped=ended.stopped, exit_code=code), indent=2)
-        )
-    else:
-        width = Console().width
-        click.echo(summary.text(ended.view, findings, stopped=ended.stopped, width=width), nl=False)
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """SIGTERM does what Ctrl-C does."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _exit_code(ended: Ended, found: bool) -> int:
+    """Not all was tested as asked: that outweighs what was found."""
     if ended.target_failed:
-        click.echo(f"acidtest: error: {ended.target_failed}", err=True)
-    return code
+        return TargetFailedError.exit_code
+    return DEFECT_EXIT_CODE if ended.view.statistics.defects else int(found)
+
+
+def _summary(ended: Ended, findings: list[summary.Stored], code: int, as_json: bool) -> str:
+    if as_json:
+        data = summary.to_json(ended.view, findings, stopped=ended.stopped, exit_code=code)
+        return json.dumps(data, indent=2) + "\n"
+    console = Console()
+    ascii_only = console.options.ascii_only
+    text = summary.text(
+        ended.view, findings, stopped=ended.stopped, width=console.width, ascii_only=ascii_only
+    )
+    return text.encode(console.encoding, "backslashreplace").decode(console.encoding)
+
+
+def _print(text: str) -> None:
+    """To stdout, whether anybody reads it or not."""
+    try:
+        click.echo(text, nl=False)
+    except BrokenPipeError:
+        pass  # the reader went away (`| head`)
+    except OSError as error:
+        raise UsageError(f"the summary cannot be written: {error.strerror}") from error

@@ -4,16 +4,17 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-import click
 from rich.console import Console
 from rich.text import Text
+
+from acidtest.cli.output import say
 
 
 @contextmanager
 def working() -> Iterator[Callable[[str], None]]:
     """Gives a function to say what is being done."""
-    if not sys.stderr.isatty():
-        yield lambda what: click.echo(what, err=True)
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield say
         return
     with Console(stderr=True).status("") as status:
         yield lambda what: status.update(Text(what))

@@ -79,7 +79,7 @@ def open_target(spec: str) -> Target:
 def check_spec(spec: str) -> tuple[str, SplitResult | None]:
     """The DBMS that a specification names, and its address if it is one; refuses what cannot be meant."""
     if "://" in spec:
-        address = urlsplit(spec)
+        address = _address(spec)
         for name, dbms in DBMSS.items():
             if address.scheme in dbms.schemes:
                 _variant(name, spec)
@@ -101,7 +101,7 @@ def check_spec(spec: str) -> tuple[str, SplitResult | None]:
 
 def without_password(spec: str) -> str:
     """The specification as it may be shown and stored."""
-    address = urlsplit(spec)
+    address = _address(spec)
     if "://" not in spec or address.password is None:
         return spec
     user, _, place = address.netloc.rpartition("@")
@@ -109,20 +109,22 @@ def without_password(spec: str) -> str:
 
 
 def require_target(spec: str) -> None:
-    """Refuse a server that is not installed, or does not answer, before anything else is made for it."""
-    name, address = check_spec(spec)
-    if DBMSS[name].port is None:
-        return
-    if address is None:
-        servers.require(spec.partition("?")[0])
-    else:
+    """Refuse a server that is not installed, or does not answer, and what cannot be opened inside this
+    process, before anything else is made for it."""
+    if "://" in spec or is_embedded(spec):
         open_target(spec).close()
+    else:
+        servers.require(spec.partition("?")[0])
+
+
+def is_embedded(spec: str) -> bool:
+    """Whether it runs inside this process."""
+    return DBMSS[dbms_of(spec)].port is None
 
 
 def is_own_file(spec: str) -> bool:
     """Whether it names a file, which one process at a time can have."""
-    name, address = check_spec(spec)
-    return address is not None and DBMSS[name].port is None
+    return "://" in spec and is_embedded(spec)
 
 
 def dbms_of(spec: str) -> str:
@@ -188,6 +190,14 @@ def _open_at(dbms: Dbms, name: str, address: SplitResult) -> Target:
         return make_target(dbms)(endpoint, without_password(address.geturl()), None)
     except TargetFailedError as error:
         raise UnreachableError(str(error)) from error
+
+
+def _address(spec: str) -> SplitResult:
+    try:
+        return urlsplit(spec)
+    except ValueError as error:  # its text may hold the password
+        scheme = spec.partition("://")[0]
+        raise UsageError(f"the host of the address {scheme}://... is malformed") from error
 
 
 def _port(address: SplitResult, default: int) -> int:
