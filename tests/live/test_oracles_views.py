@@ -273,14 +273,18 @@ def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: Benches) -> 
     assert "17223" in verdict.known.link
 
 
-def test_duckdb_lets_an_update_of_a_key_pass_an_update(benches: Benches) -> None:
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("UPDATE t SET id = 1 WHERE id = 1", "UPDATE t SET v = 0 WHERE id = 1"),
+        ("UPDATE t SET v = 11 WHERE id = 1;\n/* tx1 */ UPDATE t SET v = 10 WHERE id = 1", "DELETE FROM t"),
+    ],
+    ids=["key", "delete"],
+)
+def test_duckdb_loses_an_update(one: str, other: str, benches: Benches) -> None:
     bench = benches.of("duckdb")
-    history = run(
-        bench,
-        SETUP + "/* tx1 */ BEGIN;\n/* tx1 */ UPDATE t SET id = 1 WHERE id = 1;\n"
-        "/* tx2 */ UPDATE t SET v = 0 WHERE id = 1;\n/* tx1 */ COMMIT;\n",
-    )
-    verdict = judged(bench, history)
+    schedule = f"/* tx1 */ BEGIN;\n/* tx1 */ {one};\n/* tx2 */ {other};\n/* tx1 */ COMMIT;\n"
+    verdict = judged(bench, run(bench, SETUP + schedule))
     assert verdict.kind is ViolationKind.WRONG_FINAL_STATE
     assert verdict.known is not None
     assert "17223" in verdict.known.link

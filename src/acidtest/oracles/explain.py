@@ -209,15 +209,15 @@ def _may_have_passed_by(replay: Replay) -> bool:
 
 
 def _lost_to_a_delete(replay: Replay) -> bool:
-    """An upsert, and an UPDATE of a column with an index, are a DELETE and an INSERT to the server."""
+    """A DELETE took part; an upsert, and an UPDATE of a column with an index, are one too, to the server."""
     for record in replay.history.records:
         standing = replay.sessions[record.session]
         shape = standing.shape(record)
         if UPDATE_MISSES_DELETE not in standing.claim.quirks or shape is None or shape.target is None:
             continue
-        if shape.tree.args.get("conflict") is not None or (
-            shape.verb is Verb.UPDATE and _sets_indexed(replay.history, shape)
-        ):
+        upserts = shape.tree.args.get("conflict") is not None
+        moves = shape.verb is Verb.UPDATE and _sets_indexed(replay.history, shape)
+        if shape.verb is Verb.DELETE or upserts or moves:
             return True
     return False
 
