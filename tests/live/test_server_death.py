@@ -81,8 +81,9 @@ def test_death_is_recorded_and_the_next_case_runs(
             if isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.CONNECTION_LOST
         ]
         assert lost
-        first = {"before": 1, "while": 2, "after": 2}
-        assert min(lost) == first[_name(moment)]
+        # Processes do not all die at one moment: with that of tx1 dead, the UPDATE that waited may still end.
+        first = {"before": {1}, "while": {2, 3}, "after": {2}}
+        assert min(lost) in first[_name(moment)]
         later = [record for record in history.records if record.step > max(lost)]
         assert all(isinstance(record.outcome, Omitted) for record in later)
 
