@@ -273,6 +273,23 @@ def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: Benches) -> 
     assert "17223" in verdict.known.link
 
 
+def test_duckdb_loses_an_update_and_a_later_read_shows_it(benches: Benches) -> None:
+    bench = benches.of("duckdb")
+    schedule = """\
+/* tx1 */ BEGIN;
+/* tx1 */ DELETE FROM t;
+/* tx2 */ BEGIN;
+/* tx2 */ UPDATE t SET v = 0 WHERE (SELECT COUNT(*) FROM t) > 0;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
+/* tx1 */ SELECT * FROM t;
+"""
+    verdict = judged(bench, run(bench, SETUP + schedule))
+    assert verdict.judgement is Judgement.VIOLATION
+    assert verdict.known is not None
+    assert "17223" in verdict.known.link
+
+
 @pytest.mark.parametrize(
     ("one", "other"),
     [

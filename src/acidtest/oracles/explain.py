@@ -184,8 +184,10 @@ def _quirk(replay: Replay, violation: ViolationError, differences: Sequence[RowD
         return OLD_KEY_SEEN
     if NO_ERROR_OVER_INDEX in quirks and violation.kind is ViolationKind.WRONG_ERROR:
         return NO_ERROR_OVER_INDEX if isinstance(record.outcome, Rows) else None
-    if UPDATE_MISSES_DELETE in quirks and violation.kind is ViolationKind.WRONG_ERROR:
-        return UPDATE_MISSES_DELETE if isinstance(record.outcome, Affected) else None
+    if UPDATE_MISSES_DELETE in quirks:
+        no_error = violation.kind is ViolationKind.WRONG_ERROR and isinstance(record.outcome, Affected)
+        lost = violation.kind is ViolationKind.WRONG_ROWS and _lost_to_a_delete(replay)
+        return UPDATE_MISSES_DELETE if no_error or lost else None
     return None
 
 
