@@ -95,8 +95,7 @@ def _finding_json(folder: Path, finding: Finding) -> dict[str, Any]:
 
 
 def _replay(folder: Path, finding: Finding) -> str:
-    path = str(folder / MINIMAL)
-    return replay_command(finding, f"./{path}" if path.startswith("-") else path)
+    return replay_command(finding, str(folder / MINIMAL))
 
 
 def text(

@@ -33,7 +33,8 @@ def report(finding: Finding) -> str:
 def replay_command(finding: Finding, file: str = "minimal.sql") -> str:
     """The line that runs the minimal case again, for a shell."""
     level = [] if _level(finding) is None else ["--level", finding.level]
-    return shlex.join(["acidtest", "run", file, "--target", finding.target, *level])
+    path = f"./{file}" if file.startswith("-") else file  # else it would be read as an option
+    return shlex.join(["acidtest", "run", path, "--target", finding.target, *level])
 
 
 def rate(finding: Finding) -> str:

@@ -9,14 +9,8 @@ from acidtest.model import Case, Failed, History, Judgement, Verdict
 from acidtest.oracles.registry import Oracle, judge_all
 from acidtest.signatures import signature_of
 
-SHOWS, ANOTHER, HIDDEN, UNDECIDED, NOT_RUN = (
-    "shows",
-    "another violation",
-    "does not show",
-    "undecided",
-    "not run",
-)
-_BY_STRENGTH = (SHOWS, ANOTHER, UNDECIDED, HIDDEN, NOT_RUN)
+_BY_STRENGTH = ("shows", "another violation", "undecided", "does not show", "not run")
+SHOWS, ANOTHER, UNDECIDED, HIDDEN, NOT_RUN = _BY_STRENGTH
 
 Seen = tuple[str, str]
 """What was found, and why where that is worth a word."""

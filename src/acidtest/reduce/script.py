@@ -166,9 +166,7 @@ def apply(script: Script, edits: list[Edit]) -> Case | None:
         for edit in edits:
             edit(draft)
         return draft.case()
-    except ImpossibleEditError:
-        return None
-    except Exception:  # a tree of a shape that an edit did not expect costs this candidate, and no more
+    except Exception:  # impossible, or a tree of a shape that an edit did not expect: it costs this candidate
         return None
 
 

@@ -1,4 +1,4 @@
-"""What the servers of the MySQL family share: options, accounts, the greeting, the native client.
+"""What the servers of the MySQL family share: options and accounts.
 
 Options that decide about isolation are left as each release ships them. What is changed, and why:
 
@@ -12,28 +12,22 @@ Options that decide about isolation are left as each release ships them. What is
 """
 
 import re
-import signal
-import socket
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from acidtest.servers.base import Endpoint, Launch, Place, RunProgram
+from acidtest.servers.base import Endpoint, Launch, RunProgram
 from acidtest.servers.flavours.locating import find_folder, find_program
+from acidtest.servers.flavours.mysql_protocol import MySqlProtocol
 from acidtest.servers.specs import version_key
 
 TCP_USER = "acidtest"
-GREETING_PROTOCOL = 10
 
 
-class MySqlFamily:
+class MySqlFamily(MySqlProtocol):
     """Base of the flavours `mysql` and `mariadb`."""
 
-    dbms: str
     server_names: Sequence[str]
     client_program_names: Sequence[str]
-    refuses_root = False
-    stop_signal = signal.SIGTERM
-    death_signal = signal.SIGKILL
     listens_on_tcp = True
     version_option = "--version"
 
@@ -113,35 +107,12 @@ class MySqlFamily:
     def environment(self, launch: Launch) -> dict[str, str]:
         return {"TMPDIR": str(launch.place.temporary)}
 
-    def lifeline(self, _place: Place) -> Path | None:
-        return None
-
-    def socket_path(self, place: Place, _port: int) -> Path:
-        return place.folder / "sql.sock"
-
-    def is_ready(self, connection: socket.socket) -> bool:
-        """The server speaks first: a packet header of four bytes, then the number of the protocol."""
-        return mysql_greets(connection)
-
     def endpoint(self, launch: Launch) -> Endpoint:
         path = self.socket_path(launch.place, launch.port)
         return Endpoint(self.dbms, str(path), "127.0.0.1", launch.port, "root")
 
     def tcp_endpoint(self, launch: Launch) -> Endpoint | None:
         return Endpoint(self.dbms, None, "127.0.0.1", launch.port, TCP_USER, launch.password)
-
-    def client_names(self) -> Sequence[str]:
-        """MariaDB's client knows the logins of all releases; MySQL's newest one dropped that of 5.6."""
-        return ("mariadb", "mysql")
-
-    def client_arguments(self, endpoint: Endpoint) -> list[str]:
-        return ["--no-defaults", f"--socket={endpoint.socket}", f"--user={endpoint.user}"]
-
-
-def mysql_greets(connection: socket.socket) -> bool:
-    """Whether the other end opens the conversation as a MySQL server does that accepts clients."""
-    start = connection.recv(5)
-    return len(start) == 5 and start[4] == GREETING_PROTOCOL
 
 
 def at_least(launch: Launch, version: str) -> bool:

@@ -6,8 +6,9 @@ from decimal import Decimal
 from typing import Any
 
 from acidtest.model import Column, ErrorKind
-from acidtest.sql.evaluate.code import Code, Convert, Fn, JoinedRow
+from acidtest.sql.evaluate.code import Code, Convert, Fn
 from acidtest.sql.evaluate.compiler import Compiler
+from acidtest.sql.evaluate.dialect import required
 from acidtest.sql.evaluate.errors import EvaluationError, Unknown
 from acidtest.sql.evaluate.mysql import values
 from acidtest.sql.evaluate.mysql.quirks import quirks_of
@@ -23,16 +24,7 @@ def store(compiler: Compiler, column: Column, code: Code) -> Fn:
     source = code if code.type.family is not Family.NULL else code.typed(target)
     convert = _converter(compiler, target, source)
     inner = convert.fn if isinstance(convert, Code) else source.then(target, convert).fn
-    if column.nullable:
-        return inner
-
-    def required(row: JoinedRow) -> Any:
-        value = inner(row)
-        if value is None:
-            raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} cannot be NULL")
-        return value
-
-    return required
+    return inner if column.nullable else required(column, inner)
 
 
 def _converter(compiler: Compiler, target: SqlType, source: Code) -> Convert | Code:
