@@ -34,14 +34,26 @@ from acidtest.model.outcome import (
     Undone,
     Warning,
 )
-from acidtest.model.schema import Column, Index, Schema, State, Table, freeze_state
+from acidtest.model.schema import (
+    Action,
+    Check,
+    Column,
+    ForeignKey,
+    Index,
+    Schema,
+    State,
+    Table,
+    freeze_state,
+)
 from acidtest.model.value import Row, Value, same_rows, sort_rows, typed_row
 from acidtest.model.verdict import Judgement, KnownBehaviour, RowDifference, Verdict, ViolationKind
 
 __all__ = [
+    "Action",
     "Affected",
     "Blocked",
     "Case",
+    "Check",
     "Column",
     "Condition",
     "ErrorKind",
@@ -55,6 +67,7 @@ __all__ = [
     "Expectation",
     "Failed",
     "FinalExpectation",
+    "ForeignKey",
     "History",
     "Index",
     "Judgement",
