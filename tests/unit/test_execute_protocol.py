@@ -1,10 +1,12 @@
 """The protocol of a run, on a scripted target (tests/unit/scripted.py)."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
-from acidtest.execute import Executor, Limits, inquiry
+from acidtest.errors import TargetFailedError
+from acidtest.execute import DiedLaterError, Executor, Limits, inquiry
 from acidtest.execute.inquiry import FIRST_QUESTION_S, PATIENCE, Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.model import (
@@ -313,6 +315,67 @@ def test_a_server_that_dies_is_part_of_the_history_and_restarted_for_the_next_ca
         again = executor.run(case_of("tx1 SELECT"))
     assert target.restarted == 1
     assert again.records[0].outcome == Affected(0)
+
+
+def test_a_server_that_dies_when_its_tables_are_dropped_dies_of_that_run() -> None:
+    def die() -> None:
+        if target.rebuilt:
+            target.dead = True
+            raise TargetFailedError("gone")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.on_clear = die
+    with Executor(target) as executor:
+        history = executor.run(case_of("tx1 SELECT"), fresh=True)
+        assert history.server_died
+        assert history.final == target.state_now  # it had been read by then
+        target.on_clear = lambda: None
+        assert not executor.run(case_of("tx1 SELECT"), fresh=True).server_died
+    assert target.restarted == 1
+
+
+def test_a_server_that_dies_between_two_runs_died_of_the_first() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 SELECT", setup=("CREATE TABLE t (a INT)",))
+    with Executor(target) as executor:
+        first = executor.run(case)
+        assert not first.server_died
+        target.dead = True
+        with pytest.raises(DiedLaterError) as late:
+            executor.run(case)
+        assert late.value.history == replace(first, died=True)
+        assert late.value.history.server_died
+        assert not executor.run(case).server_died
+    assert target.restarted == 1
+
+
+def test_a_death_is_told_once() -> None:
+    def refuse() -> None:
+        raise TargetFailedError("refused")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        target.dead = True
+        with pytest.raises(DiedLaterError):
+            executor.run(case_of("tx1 SELECT"))
+        target.dead = False
+        target.on_clear = refuse
+        with pytest.raises(TargetFailedError) as refused:
+            executor.run(case_of("tx1 SELECT"))
+        assert not isinstance(refused.value, DiedLaterError)
+
+
+def test_a_final_state_that_a_living_server_does_not_tell_is_no_death() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 ALTER TABLE t ADD b INT")
+    with Executor(target) as executor:
+        target.unreadable = True
+        history = executor.run(case)
+        assert history.final is None
+        assert not history.server_died
+        target.unreadable = False
+        assert executor.run(case).final == target.state_now
 
 
 def test_sessions_are_cleaned_thoroughly_only_if_a_statement_may_leave_traces() -> None:

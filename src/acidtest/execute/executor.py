@@ -1,6 +1,7 @@
 """Runs case after case on one target with the same sessions, and leaves them clean."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Self
 
 from acidtest.errors import TargetFailedError
@@ -12,6 +13,15 @@ from acidtest.execute.run import Limits, Run
 from acidtest.model import Case, History, Level, State
 from acidtest.sql import may_change_schema, may_leave_session_traces
 from acidtest.targets import Session, Target
+
+
+class DiedLaterError(TargetFailedError):
+    """The server died after the last run was told, and before another began: `history` is that last run,
+    as it has to be told now."""
+
+    def __init__(self, history: History, why: str) -> None:
+        super().__init__(f"{history.target} died after {history.case.id}: {why}")
+        self.history = history
 
 
 class Executor:
@@ -30,12 +40,14 @@ class Executor:
         """How much was asked, for those who measure; None while not connected, or if nothing ever waits."""
         self._connected = False
         self._settings: Mapping[str, str] = {}
+        self._last: History | None = None
 
     def run(self, case: Case, fresh: bool = False) -> History:
         """Run a case and tell what happened. `fresh` builds the tables anew even where refilling would do.
 
         Raises `UsageError` if the set-up is refused or a level is missing, `TargetFailedError` if the server
-        cannot be reached. What goes wrong later is part of the history.
+        cannot be reached, and of these `DiedLaterError` if the run before is to blame; the same case can then
+        be run again. What goes wrong later is part of the history.
         """
         levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
         self.target.check_levels(levels.values())
@@ -43,8 +55,9 @@ class Executor:
         try:
             schema, initial = self._ground.prepare(case, fresh)
             sessions = self._ready_sessions(levels)
-        except TargetFailedError:
+        except TargetFailedError as error:
             self._disconnect()  # the next run begins with a server that lives
+            self._blame_last(str(error))
             raise
         run = Run(
             case,
@@ -61,8 +74,8 @@ class Executor:
         except BaseException:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
-        final = self._finish(case, sessions)
-        return History(
+        final, died = self._finish(case, sessions, fresh)
+        self._last = History(
             case=case,
             target=self.target.label,
             version=self.target.version,
@@ -74,7 +87,15 @@ class Executor:
             final=final,
             dbms=self.target.dbms,
             settings=self._settings,
+            died=died,
         )
+        return self._last
+
+    def _blame_last(self, why: str) -> None:
+        """If the server died before anything of another run was sent, the last one is the reason."""
+        last, self._last = self._last, None
+        if last is not None and not last.server_died and not self.target.is_alive():
+            raise DiedLaterError(replace(last, died=True), why)
 
     def close(self) -> None:
         """Drop all sessions; the target stays open."""
@@ -95,8 +116,10 @@ class Executor:
             if self.inquiry is not None and self.inquiry.dead:
                 self._watch_again()
             return
-        if not self.target.is_alive() and not self.target.restart():
-            raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
+        if not self.target.is_alive():
+            self._blame_last("it does not answer any more")
+            if not self.target.restart():
+                raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
         self._ground.forget()
         self._settings = self.target.settings()
         watch = self.target.watch()
@@ -129,6 +152,8 @@ class Executor:
         self._listener = Listener()
 
     def _ready_sessions(self, levels: dict[str, Level]) -> dict[str, Session]:
+        for lost in [session for session in self._sessions if not session.alive]:
+            self._drop(lost)
         while len(self._sessions) < len(levels):
             self._sessions.append(self.target.open_session())
         sessions = dict(zip(levels, self._sessions, strict=False))
@@ -140,16 +165,25 @@ class Executor:
 
     # -- after the schedule
 
-    def _finish(self, case: Case, sessions: dict[str, Session]) -> State | None:
-        """Clean up and read the final state; None if the server died."""
+    def _finish(self, case: Case, sessions: dict[str, Session], fresh: bool) -> tuple[State | None, bool]:
+        """Clean up and read the final state; None if it cannot be read. And whether the server died.
+
+        Tables that will be built anew are dropped now, not when the next run begins: a server that cannot
+        survive that dies of this run.
+        """
+        final = None
         try:
             self._clean(case, sessions)
             if any(may_change_schema(step.sql) for step in case.steps):
                 self._ground.reread()
-            return self._ground.state()
+            final = self._ground.state()
+            if fresh:
+                self._ground.clear()
         except TargetFailedError:
+            died = not self.target.is_alive()
             self._disconnect()
-            return None
+            return final, died
+        return final, False
 
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
         """End open transactions; replace lost sessions, if the server still lives."""

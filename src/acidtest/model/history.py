@@ -54,7 +54,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One run of a case on a target. `final` is None only if the server died and could not be asked."""
+    """One run of a case on a target. `final` is None if it could not be read."""
 
     case: Case
     target: str
@@ -68,6 +68,9 @@ class History:
     dbms: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What of the server's settings decides its promises, by name."""
+    died: bool | None = None
+    """Whether the server went away, in the run or so soon after it that the run must be the reason; None:
+    it did if the final state could not be read."""
 
     @property
     def observed_order(self) -> tuple[int, ...]:
@@ -76,5 +79,5 @@ class History:
 
     @property
     def server_died(self) -> bool:
-        """Whether the server went away during the run."""
-        return self.final is None
+        """Whether the run cost the server its life."""
+        return self.final is None if self.died is None else self.died
