@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 
 from acidtest.errors import UsageError
+from acidtest.evaluator.writes import Change, Effect, UniqueIndex
 from acidtest.model import Affected, ErrorKind, Failed, History, Row, Rows, Table
 from acidtest.mvcc import Seen
 from acidtest.oracles import questions
@@ -12,7 +13,6 @@ from acidtest.oracles.pairing import are_whole, difference, new_versions, pair
 from acidtest.oracles.scratch import Contents, Scratch, UnfitError
 from acidtest.oracles.stability import is_ordered_part_of, is_part_of, same_answer, why_unstable
 from acidtest.sql.shape import Shape, Verb
-from acidtest.sql.writes import Change, Effect, UniqueIndex
 
 _SAYS_NOTHING = frozenset(
     {

@@ -4,10 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from acidtest.evaluator.writes import Effect, UniqueIndex
 from acidtest.model import ErrorKind, Row
 from acidtest.mvcc import Seen
 from acidtest.sql.shape import Shape
-from acidtest.sql.writes import Effect, UniqueIndex
 
 Views = Mapping[str, Sequence[Seen]]
 """The rows of each table that a statement sees."""

@@ -4,11 +4,8 @@ from collections.abc import Callable, Sequence
 from functools import lru_cache
 from typing import TypeVar
 
-from acidtest.model import Row, Schema
-from acidtest.mvcc import Seen
-from acidtest.oracles.engine import Answer, Engine, UndecidedError, Views
-from acidtest.sql.evaluate import DIALECTS as MODELLED
-from acidtest.sql.evaluate import (
+from acidtest.evaluator import DIALECTS as MODELLED
+from acidtest.evaluator import (
     CompiledExpression,
     CompiledQuery,
     EvaluationError,
@@ -17,9 +14,12 @@ from acidtest.sql.evaluate import (
     compile_query,
     dialect_of,
 )
-from acidtest.sql.evaluate.result import Result
+from acidtest.evaluator.result import Result
+from acidtest.evaluator.writes import Effect, UniqueIndex, Write, compile_write
+from acidtest.model import Row, Schema
+from acidtest.mvcc import Seen
+from acidtest.oracles.engine import Answer, Engine, UndecidedError, Views
 from acidtest.sql.shape import Shape, Verb
-from acidtest.sql.writes import Effect, UniqueIndex, Write, compile_write
 
 T = TypeVar("T")
 

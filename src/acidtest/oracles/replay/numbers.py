@@ -1,8 +1,8 @@
 """The automatic numbers that tables give to new rows."""
 
+from acidtest.evaluator.writes import Effect
 from acidtest.model import Table
 from acidtest.oracles.replay.scene import Scene
-from acidtest.sql.writes import Effect
 
 
 class Numbers:

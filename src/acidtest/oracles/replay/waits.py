@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from acidtest.casefile import format_row
 from acidtest.claims import Lock, OnConflict
+from acidtest.evaluator.writes import Effect
 from acidtest.model import Record, ViolationKind
 from acidtest.mvcc import Seen, Version
 from acidtest.oracles.engine import UndecidedError
@@ -15,7 +16,6 @@ from acidtest.oracles.replay.scene import Scene
 from acidtest.oracles.replay.transactions import Standing
 from acidtest.oracles.replay.violations import ViolationError
 from acidtest.sql.shape import Shape, Verb
-from acidtest.sql.writes import Effect
 
 _NEVER_WAITS = (OnConflict.REFUSE, OnConflict.AT_COMMIT)
 

@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from acidtest.claims import Lock, OnConflict, Sees
+from acidtest.evaluator.writes import Effect
 from acidtest.model import Affected, Failed, Record, Row, ViolationKind
 from acidtest.mvcc import Seen
 from acidtest.oracles.engine import UndecidedError, Views
@@ -17,7 +18,6 @@ from acidtest.oracles.replay.violations import ViolationError, error_text
 from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.work import Work, without_some
 from acidtest.sql.shape import Shape
-from acidtest.sql.writes import Effect
 
 
 class Writes:
