@@ -4,7 +4,7 @@ READ UNCOMMITTED exists by name and behaves as READ COMMITTED
 (https://www.postgresql.org/docs/current/transaction-iso.html).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from secrets import token_hex
 from time import monotonic
@@ -15,9 +15,10 @@ from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Level, Rows, Schema, State, TransactionState, freeze_state, sort_rows
 from acidtest.servers.base import Endpoint
 from acidtest.sql import may_leave_session_traces
-from acidtest.targets import postgres_catalog
-from acidtest.targets.base import Session, Target, Waits, Watch, comes_back
-from acidtest.targets.postgres_session import PostgresSession, RefusedError
+from acidtest.targets.base import Session, Target, Watch, comes_back
+from acidtest.targets.postgres import catalog
+from acidtest.targets.postgres.session import PostgresSession, RefusedError
+from acidtest.targets.postgres.watch import PostgresWatch
 from acidtest.targets.sqltext import quote
 
 MARK = "made by acidtest; dropped when it ends"
@@ -44,48 +45,6 @@ class RunningServer(Protocol):
     def restart(self) -> None: ...
     def stop(self) -> None: ...
     def log_tail(self, lines: int) -> str: ...
-
-
-class PostgresWatch(Watch):
-    """One question for all sessions in flight, on a connection of its own."""
-
-    def __init__(self, session: PostgresSession, sessions: Mapping[int, Session]) -> None:
-        self._session = session
-        self._sessions = sessions
-        blocking = "pg_blocking_pids(pid)"
-        if session.version_number >= 100000:
-            # What SERIALIZABLE READ ONLY DEFERRABLE waits for is no lock.
-            blocking += " || pg_safe_snapshot_blocking_pids(pid)"
-        session.ask(
-            "PREPARE acidtest_waits (int[]) AS SELECT pid, blockers FROM"
-            f" (SELECT pid, {blocking} AS blockers FROM unnest($1) AS pid) AS asked"
-            " WHERE cardinality(blockers) > 0"
-        )
-
-    def ask(self, suspects: Sequence[Session]) -> None:
-        pids = ",".join(str(one.pid) for one in suspects if isinstance(one, PostgresSession))
-        self._session.launch(f"EXECUTE acidtest_waits ('{{{pids}}}')")
-        if not self._session.alive:
-            raise TargetFailedError("the connection that watches was lost")
-
-    def answer(self) -> Waits | None:
-        reply = self._session.poll()
-        if reply is None:
-            return None
-        if not isinstance(reply.outcome, Rows):
-            raise TargetFailedError(f"PostgreSQL does not say who waits: {reply.outcome}")
-        return {self._sessions[int(str(pid))]: self._named(str(pids)) for pid, pids in reply.outcome.rows}
-
-    def _named(self, pids: str) -> frozenset[Session]:
-        """The sessions of `{12,34}`; backends that are not ours have no name here."""
-        numbers = map(int, pids.strip("{}").split(","))
-        return frozenset(self._sessions[pid] for pid in numbers if pid in self._sessions)
-
-    def fileno(self) -> int:
-        return self._session.fileno()
-
-    def close(self) -> None:
-        self._session.close()
 
 
 class PostgresTarget(Target):
@@ -162,14 +121,14 @@ class PostgresTarget(Target):
     def rebuild(self, statements: Sequence[str]) -> None:
         self._truncates = None
         control = self._control
-        control.ask(postgres_catalog.EMPTY)
+        control.ask(catalog.EMPTY)
         for statement in statements:
             self._set_up(statement)
         self.clean(control, thorough=any(map(may_leave_session_traces, statements)))
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         if self._truncates is None:
-            self._truncates = bool(self._control.rows(postgres_catalog.NEEDS_TRUNCATE).rows[0][0])
+            self._truncates = bool(self._control.rows(catalog.NEEDS_TRUNCATE).rows[0][0])
         self._refills += 1
         names = [quote(table) for table in tables]
         if not names:
@@ -191,11 +150,11 @@ class PostgresTarget(Target):
             ) from None
 
     def schema(self) -> Schema:
-        tables, columns, indexes = self._control.ask(postgres_catalog.QUESTION)
+        tables, columns, indexes = self._control.ask(catalog.QUESTION)
         assert isinstance(tables, Rows)
         assert isinstance(columns, Rows)
         assert isinstance(indexes, Rows)
-        return postgres_catalog.read_schema(tables, columns, indexes)
+        return catalog.read_schema(tables, columns, indexes)
 
     def state(self, tables: Sequence[str]) -> State:
         if not tables:

@@ -27,8 +27,8 @@ from acidtest.model import (
 from acidtest.servers.base import Endpoint
 from acidtest.sql import StatementKind, kind_of
 from acidtest.targets.base import Session
-from acidtest.targets.postgres_errors import IN_FAILED_TRANSACTION, classify, undone
-from acidtest.targets.postgres_values import decode_text, decoder
+from acidtest.targets.postgres.errors import IN_FAILED_TRANSACTION, classify, undone
+from acidtest.targets.postgres.values import decode_text, decoder
 from acidtest.targets.sqltext import unsendable
 
 CONNECT_LIMIT_S = 10
