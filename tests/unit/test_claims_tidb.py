@@ -24,7 +24,7 @@ from acidtest.model import (
     Undone,
     freeze_state,
 )
-from acidtest.oracles.evaluating import EvaluatingEngine
+from acidtest.oracles.engines.evaluating import EvaluatingEngine
 from acidtest.oracles.judging import judge_with
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ

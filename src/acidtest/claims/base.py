@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, Phenomenon
 
 
 class Sees(StrEnum):
@@ -81,8 +81,8 @@ class Claim:
     numbers_from_sequence: bool = False
     """Automatic numbers come from a sequence, which rows with numbers of their own do not move forward."""
     serializable: bool = False
-    excludes: frozenset[str] = field(default_factory=frozenset)
-    """Adya's phenomena that cannot happen."""
+    excludes: frozenset[Phenomenon] = field(default_factory=frozenset)
+    """Phenomena that cannot happen."""
     quirks: tuple["Quirk", ...] = ()
 
 
@@ -93,8 +93,3 @@ class Quirk:
     name: str
     explanation: str
     link: str
-
-
-READ_COMMITTED_EXCLUDES = frozenset({"G0", "G1a", "G1b", "G1c"})
-SNAPSHOT_EXCLUDES = READ_COMMITTED_EXCLUDES | {"G-SIa", "G-SIb", "G-single"}
-SERIALIZABLE_EXCLUDES = READ_COMMITTED_EXCLUDES | {"G-single", "G2-item", "G2"}

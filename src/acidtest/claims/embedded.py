@@ -1,15 +1,13 @@
 """SQLite and DuckDB: engines that never wait, but fail at once."""
 
 from acidtest.claims.base import (
-    SERIALIZABLE_EXCLUDES,
-    SNAPSHOT_EXCLUDES,
     Claim,
     OnConflict,
     Quirk,
     Sees,
     SnapshotAt,
 )
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, phenomenon
 
 SQLITE = Claim(
     dbms="sqlite",
@@ -25,7 +23,7 @@ SQLITE = Claim(
     conflict_errors=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),
     grammar="sqlite",
     serializable=True,
-    excludes=SERIALIZABLE_EXCLUDES | SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SERIALIZABLE | phenomenon.SNAPSHOT,
 )
 
 UPDATE_MISSES_DELETE = Quirk(
@@ -47,6 +45,6 @@ DUCKDB = Claim(
     conflict_errors=frozenset({ErrorKind.WRITE_CONFLICT, ErrorKind.DUPLICATE_KEY}),
     grammar="duckdb",
     numbers_from_sequence=True,
-    excludes=SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SNAPSHOT,
     quirks=(UPDATE_MISSES_DELETE,),
 )

@@ -3,9 +3,6 @@
 from dataclasses import replace
 
 from acidtest.claims.base import (
-    READ_COMMITTED_EXCLUDES,
-    SERIALIZABLE_EXCLUDES,
-    SNAPSHOT_EXCLUDES,
     Claim,
     Lock,
     OnConflict,
@@ -13,7 +10,7 @@ from acidtest.claims.base import (
     Sees,
     SnapshotAt,
 )
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, Phenomenon, phenomenon
 
 LEVELS = "https://dev.mysql.com/doc/refman/8.4/en/innodb-transaction-isolation-levels.html"
 CONSISTENT_READ = "https://dev.mysql.com/doc/refman/8.4/en/innodb-consistent-read.html"
@@ -93,7 +90,7 @@ _READ_UNCOMMITTED = Claim(
     insert_select_reads=Sees.NEWEST,  # measured: no locks and dirty, like a plain read
     rows_are_keys=True,  # measured: the delete-marked record of the clustered index is used again
     index_only_locks=True,  # innodb-locks-set.html: only exclusive locks also go to the clustered index
-    excludes=frozenset({"G0"}),
+    excludes=frozenset({Phenomenon.G0}),
     quirks=(SEMI_CONSISTENT_READ, MOVED_ROW, REPEATED_ROW),
 )
 _READ_COMMITTED = replace(
@@ -101,7 +98,7 @@ _READ_COMMITTED = replace(
     level=Level.READ_COMMITTED,
     plain_read=Sees.SNAPSHOT,
     insert_select_reads=Sees.SNAPSHOT,
-    excludes=READ_COMMITTED_EXCLUDES,
+    excludes=phenomenon.READ_COMMITTED,
 )
 _REPEATABLE_READ = replace(
     _READ_COMMITTED,
@@ -124,7 +121,7 @@ _SERIALIZABLE = replace(
     plain_read=Sees.COMMITTED,
     plain_read_lock=Lock.SHARE,
     serializable=True,
-    excludes=SERIALIZABLE_EXCLUDES,
+    excludes=phenomenon.SERIALIZABLE,
     quirks=(REPEATED_ROW,),
 )
 
@@ -144,7 +141,7 @@ def innodb(dbms: str, level: Level, snapshot_isolation: bool) -> Claim:
             link=SNAPSHOT_ISOLATION,
             on_conflict=OnConflict.FAIL,
             conflict_errors=frozenset({ErrorKind.RECORD_CHANGED}),
-            excludes=SNAPSHOT_EXCLUDES,
+            excludes=phenomenon.SNAPSHOT,
             quirks=(NO_SNAPSHOT_YET, NO_ERROR_OVER_INDEX, SAVEPOINT_LOSES_SNAPSHOT),
         )
     if snapshot_isolation and level is Level.SERIALIZABLE:

@@ -3,16 +3,13 @@
 from dataclasses import replace
 
 from acidtest.claims.base import (
-    READ_COMMITTED_EXCLUDES,
-    SERIALIZABLE_EXCLUDES,
-    SNAPSHOT_EXCLUDES,
     Claim,
     OnConflict,
     Quirk,
     Sees,
     SnapshotAt,
 )
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, phenomenon
 
 LINK = "https://www.postgresql.org/docs/current/transaction-iso.html"
 
@@ -36,7 +33,7 @@ _READ_COMMITTED = Claim(
     savepoints_stack=True,
     # https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL
     numbers_from_sequence=True,
-    excludes=READ_COMMITTED_EXCLUDES,
+    excludes=phenomenon.READ_COMMITTED,
     quirks=(RECHECK,),
 )
 _REPEATABLE_READ = replace(
@@ -45,7 +42,7 @@ _REPEATABLE_READ = replace(
     snapshot=SnapshotAt.FIRST_STATEMENT,
     on_conflict=OnConflict.FAIL,
     conflict_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
-    excludes=SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SNAPSHOT,
     quirks=(),
 )
 _SERIALIZABLE = replace(
@@ -53,7 +50,7 @@ _SERIALIZABLE = replace(
     level=Level.SERIALIZABLE,
     may_fail=frozenset({ErrorKind.DEADLOCK, ErrorKind.SERIALIZATION_FAILURE}),
     serializable=True,
-    excludes=SERIALIZABLE_EXCLUDES | SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SERIALIZABLE | phenomenon.SNAPSHOT,
 )
 
 CLAIMS = {

@@ -8,8 +8,6 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from acidtest.claims.base import (
-    READ_COMMITTED_EXCLUDES,
-    SNAPSHOT_EXCLUDES,
     Claim,
     Lock,
     OnConflict,
@@ -18,7 +16,7 @@ from acidtest.claims.base import (
     SnapshotAt,
 )
 from acidtest.claims.innodb import SAME_VALUE_UPDATE
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, phenomenon
 
 MODE = "tidb_txn_mode"
 PESSIMISTIC, OPTIMISTIC = "pessimistic", "optimistic"
@@ -72,7 +70,7 @@ _READ_COMMITTED = Claim(
     numbers_from_sequence=True,  # servers hand out numbers in batches of their own
     alone_locks=False,
     rows_are_keys=True,
-    excludes=READ_COMMITTED_EXCLUDES,
+    excludes=phenomenon.READ_COMMITTED,
     quirks=(SHARE_DOES_NOT_LOCK, NO_GAP_LOCKS, ALONE_DOES_NOT_LOCK),
 )
 _REPEATABLE_READ = replace(
@@ -96,7 +94,7 @@ _OPTIMISTIC = replace(
     on_conflict=OnConflict.AT_COMMIT,
     may_fail=frozenset({ErrorKind.WRITE_CONFLICT}),
     conflict_errors=frozenset({ErrorKind.WRITE_CONFLICT, ErrorKind.DUPLICATE_KEY}),
-    excludes=SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SNAPSHOT,
     quirks=(SNAPSHOT_AT_BEGIN, SHARE_DOES_NOT_LOCK, LATE_DUPLICATES),
 )
 _PESSIMISTIC = {Level.READ_COMMITTED: _READ_COMMITTED, Level.REPEATABLE_READ: _REPEATABLE_READ}

@@ -1,7 +1,7 @@
 """Names of what can go wrong between transactions, from the literature: one vocabulary for the whole project.
 
-G names are Adya's (PhD thesis, MIT 1999), P names those of Berenson et al. (SIGMOD 1995), in the sense of what a
-transaction really saw (the paper's strict reading), because a history that merely could have gone wrong did not.
+G names are Adya's (PhD thesis, MIT 1999). P names are those of Berenson et al. (SIGMOD 1995) in the strict
+reading: what a transaction really saw, because a history that merely could have gone wrong did not.
 """
 
 from enum import StrEnum
@@ -25,7 +25,7 @@ class Phenomenon(StrEnum):
     G2 = "G2"
 
     @property
-    def title(self) -> str:
+    def words(self) -> str:
         """What it is called in words."""
         return _TITLES[self]
 
@@ -33,7 +33,7 @@ class Phenomenon(StrEnum):
     def text(self) -> str:
         """Title and short name, with the other paper's name where both have one."""
         other = _ALSO.get(self)
-        return f"{self.title} ({self.value}{f', {other}' if other else ''})"
+        return f"{self.words} ({self.value}{f', {other}' if other else ''})"
 
     @classmethod
     def parse(cls, name: str) -> "Phenomenon | None":

@@ -22,7 +22,7 @@ class Fate(StrEnum):
 
 
 class ObjectId(NamedTuple):
-    """Something that has versions: a row of a table by a number that never changes, or a foreign key value."""
+    """Something that has versions: a row of a table by a number that never changes, or a key."""
 
     table: str
     row: int | str
@@ -56,8 +56,8 @@ class Read:
 class PredicateRead:
     """A step looked for the rows that meet a condition.
 
-    `made_by`: versions that it saw and by which a row came under the condition or left it. `changed_by`: the
-    first later version of a row that changed whether it meets the condition. `seen` and `matched` say what it saw.
+    `seen` and `matched` say what it saw. `made_by`: versions among these by which a row left the condition.
+    `changed_by`: of each row the first later version that changed whether it meets the condition.
     """
 
     step: int
@@ -122,7 +122,7 @@ class DependencyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """Transaction `target` depends on `source`, and the evidence: the version it is about, and the two steps."""
+    """Transaction `target` depends on `source`. The evidence: the version it is about, and the two steps."""
 
     kind: DependencyKind
     source: int

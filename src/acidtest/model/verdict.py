@@ -55,8 +55,8 @@ class Reason(StrEnum):
 class RowDifference:
     """A row that is there and should not be (`extra`), or should be and is not.
 
-    `writer` and `step` say who wrote the version that the row is, `by` and `by_step` who replaced or deleted it;
-    sessions by name, empty for the set-up.
+    `writer` and `step` say who wrote the version that the row is, `by` and `by_step` who replaced or deleted
+    it; sessions by name, empty for the set-up.
     """
 
     row: Row
@@ -109,7 +109,7 @@ class Hold(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WaitWitness:
-    """The statement had to wait for `holder`, who holds `hold` since `since`; `early`: it was resumed too soon."""
+    """The statement had to wait for `holder`, who holds something; `early`: it went on too soon."""
 
     holder: str
     hold: Hold

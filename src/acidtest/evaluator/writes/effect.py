@@ -41,6 +41,8 @@ class Effect:
     may_fail: frozenset[ErrorKind] = frozenset()
     numbered: int = 0
     """How many automatic numbers it took or passed by."""
+    met: tuple[RowId, ...] = ()
+    """Living rows whose keys kept new rows out, or were updated instead: the statement depends on them."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -90,6 +90,7 @@ class Insert:
             worked_on=tuple(effect.touched),
             counts=frozenset(range(effect.count, effect.count + effect.uncounted + 1)),
             numbered=numbers.taken if numbers else 0,
+            met=tuple(one for one in dict.fromkeys(effect.met) if one > 0),
         )
 
     def _place(self, row: Row, run: Run, effect: "InsertRun") -> bool:
@@ -102,6 +103,7 @@ class Insert:
             twins = effect.twins(row, self._arbiters)
             if not twins:
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
+        effect.met += twins
         if not twins:
             effect.add(row)
         elif self._ignores or self._does_nothing():

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from acidtest.model import Index, Row, Table
-from acidtest.mvcc import Seen
+from acidtest.oracles.chains import Seen
 
 
 def clustered_index(table: Table) -> Index | None:

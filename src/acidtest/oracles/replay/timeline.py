@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from acidtest.model import ErrorKind, Event, EventKind, Failed, History, Omitted, Undone
-from acidtest.mvcc import Chains
+from acidtest.oracles.chains import Chains
 from acidtest.sql import StatementKind, kind_of
 
 _ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)

@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TypeVar
 
 from acidtest.model import Row, Table
-from acidtest.mvcc import Seen
+from acidtest.oracles.chains import Seen
 
 T = TypeVar("T")
 

@@ -17,8 +17,8 @@ from acidtest.evaluator import (
 from acidtest.evaluator.result import Result
 from acidtest.evaluator.writes import Effect, UniqueIndex, Write, compile_write
 from acidtest.model import Row, Schema
-from acidtest.mvcc import Seen
-from acidtest.oracles.engine import Answer, Engine, UndecidedError, Views
+from acidtest.oracles.chains import Seen
+from acidtest.oracles.engines.base import Answer, Engine, UndecidedError, Views
 from acidtest.sql.shape import Shape, Verb
 
 T = TypeVar("T")

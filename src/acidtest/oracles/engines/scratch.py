@@ -12,7 +12,7 @@ from time import monotonic
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Affected, ErrorKind, Failed, History, Row, Rows, Schema, Table
-from acidtest.oracles.engine import UndecidedError
+from acidtest.oracles.engines.base import UndecidedError
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.rendering import delete_rows, insert_rows, quote_name
 from acidtest.targets import Session, Target

@@ -2,21 +2,21 @@
 
 from acidtest.evaluator.writes import Effect
 from acidtest.model import Table
-from acidtest.oracles.replay.scene import Scene
+from acidtest.oracles.replay.context import Context
 
 
-class Numbers:
+class Counters:
     """The next automatic number of each table that has one and whose numbers can be told."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._schema = scene.history.schema
+    def __init__(self, context: Context) -> None:
+        self._schema = context.history.schema
         self._next: dict[str, int] = {}
-        if any(one.claim.numbers_from_sequence for one in scene.transactions.sessions.values()):
+        if any(one.claim.numbers_from_sequence for one in context.transactions.sessions.values()):
             return
         for table in self._schema.tables:
             if any(column.auto_increment for column in table.columns):
                 position = _counter_position(table)
-                used = [row[position] for row in scene.history.initial.get(table.name, ())]
+                used = [row[position] for row in context.history.initial.get(table.name, ())]
                 self._next[table.name] = max((one for one in used if isinstance(one, int)), default=0) + 1
 
     def next(self, table: str) -> int | None:

@@ -1,26 +1,23 @@
 """Everything that a walk knows, for those who judge a part of it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from acidtest.claims import Claim
 from acidtest.model import History, Record
-from acidtest.mvcc import Chains, Visible
-from acidtest.oracles.engine import Engine, Views
+from acidtest.oracles.chains import Chains
+from acidtest.oracles.engines.base import Engine
 from acidtest.oracles.replay.timeline import Timeline
-from acidtest.oracles.replay.transactions import Standing, Transactions
+from acidtest.oracles.replay.transactions import Transactions
 from acidtest.oracles.replay.visibility import Visibility
-from acidtest.sql.shape import Shape, Verb
+from acidtest.sql.shape import Verb
 
 HALF_DONE = "a dirty read of what a waiting write has done so far"
 """Why a read that sees what is not committed cannot be judged."""
 
-Saw = Callable[[Standing, Record, Shape, Views, Visible], None]
-"""Is told of every statement that was right, and the views on which it was."""
-
 
 @dataclass(frozen=True, slots=True)
-class Scene:
+class Context:
     """A history, where the walk along it stands, and the engine that solves its statements."""
 
     history: History
@@ -31,8 +28,8 @@ class Scene:
     visibility: Visibility
 
     @classmethod
-    def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine) -> "Scene":
-        """The scene before the first event."""
+    def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine) -> "Context":
+        """The context before the first event."""
         chains = Chains.of(history.initial)
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)

@@ -5,36 +5,36 @@ from itertools import combinations
 
 from acidtest.claims import OnConflict, Sees
 from acidtest.model import Record
-from acidtest.mvcc import Seen
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.replay.scene import Scene
-from acidtest.oracles.replay.transactions import Standing
+from acidtest.oracles.chains import Seen
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.transactions import SessionState
 from acidtest.sql.shape import Shape, Verb
 
 DOUBTFUL_ROWS_MAX = 4
 
 
-class Work:
+class FoundRows:
     """Finds the rows to work on, the conflicts over them, and those that may have been passed by."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._engine = scene.engine
-        self._chains = scene.chains
-        self._transactions = scene.transactions
-        self._timeline = scene.timeline
-        self._visibility = scene.visibility
+    def __init__(self, context: Context) -> None:
+        self._engine = context.engine
+        self._chains = context.chains
+        self._transactions = context.transactions
+        self._timeline = context.timeline
+        self._visibility = context.visibility
 
-    def rows(self, standing: Standing, record: Record, shape: Shape) -> tuple[list[Seen], str]:
+    def rows(self, state: SessionState, record: Record, shape: Shape) -> tuple[list[Seen], str]:
         """The rows that the statement may work on, and why it must fail with a conflict, if it must."""
         table = shape.target
         if table is None or shape.verb is Verb.INSERT:
             return [], ""
-        now = self._chains.view(table, self._visibility.committed(standing))
-        claim = standing.claim
+        now = self._chains.view(table, self._visibility.committed(state))
+        claim = state.claim
         if claim.write is Sees.COMMITTED:
-            return now, self._newer_than_snapshot(standing, record, shape, now)
-        moment = self._visibility.snapshot(standing, record)
-        then = self._chains.view(table, self._visibility.visible(standing, Sees.SNAPSHOT, moment))
+            return now, self._newer_than_snapshot(state, record, shape, now)
+        moment = self._visibility.snapshot(state, record)
+        then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, moment))
         if not shape.plain:
             if record.waited:
                 raise UndecidedError("a write over several tables that waited")
@@ -42,18 +42,18 @@ class Work:
         found = set(self._engine.matching(record.sql, shape, then))
         if claim.on_conflict is OnConflict.RECHECK:
             return [seen for seen in now if seen.row in found], ""
-        return then, self._changed_since(standing, table, found, moment)
+        return then, self._changed_since(state, table, found, moment)
 
     # -- conflicts
 
-    def lost_at_commit(self, standing: Standing) -> str:
+    def lost_at_commit(self, state: SessionState) -> str:
         """Why an optimistic transaction must not commit: a row that it changed has been changed since."""
-        if standing.transaction is None or not standing.moments:
+        if state.transaction is None or not state.moments:
             return ""
-        moment = max(standing.moments)
+        moment = max(state.moments)
         for table in self._chains.tables():
             for row, versions in self._chains.rows(table):
-                own = [one for one in versions if one.writer == standing.transaction]
+                own = [one for one in versions if one.writer == state.transaction]
                 then = self._visibility.values_at(table, row, moment)
                 if not own or own[-1].values == then:  # what leaves a row as it was may not count as a write
                     continue
@@ -67,41 +67,41 @@ class Work:
         return self._chains.is_committed(writer) and not self._chains.committed_by(writer, moment)
 
     def _newer_than_snapshot(
-        self, standing: Standing, record: Record, shape: Shape, now: Sequence[Seen]
+        self, state: SessionState, record: Record, shape: Shape, now: Sequence[Seen]
     ) -> str:
         """Why a statement that works on the newest rows must fail: they are newer than its snapshot."""
-        if standing.claim.on_conflict is not OnConflict.FAIL or not standing.moments or not shape.plain:
+        if state.claim.on_conflict is not OnConflict.FAIL or not state.moments or not shape.plain:
             return ""
-        if standing.maybe_unopened or shape.target is None:
+        if state.maybe_unopened or shape.target is None:
             return ""
         found = set(self._engine.matching(record.sql, shape, now))
-        return self._changed_since(standing, shape.target, found, max(standing.moments))
+        return self._changed_since(state, shape.target, found, max(state.moments))
 
-    def _changed_since(self, standing: Standing, table: str, rows: set[int], moment: int) -> str:
+    def _changed_since(self, state: SessionState, table: str, rows: set[int], moment: int) -> str:
         """Why rows that were found in the snapshot cannot be written any more."""
-        if standing.claim.on_conflict is OnConflict.AT_COMMIT:
+        if state.claim.on_conflict is OnConflict.AT_COMMIT:
             return ""  # that shows at COMMIT
         for row in sorted(rows):
             newest = self._chains.newest(table, row)
-            if newest.writer == standing.transaction or self._chains.committed_by(newest.writer, moment):
+            if newest.writer == state.transaction or self._chains.committed_by(newest.writer, moment):
                 continue
             if newest.values is not None and newest.values == self._visibility.values_at(table, row, moment):
                 continue  # not every engine takes note of a write that leaves a row as it was
             who = self._transactions.owner(newest.writer)
             if self._chains.is_committed(newest.writer):
                 return f"{who} changed a row of {table} after the snapshot and committed"
-            if standing.claim.on_conflict is OnConflict.REFUSE:
+            if state.claim.on_conflict is OnConflict.REFUSE:
                 return f"{who} has changed a row of {table} and not committed yet"
         return ""
 
     # -- doubts
 
     def doubtful(
-        self, standing: Standing, record: Record, shape: Shape, worked_on: Sequence[int]
+        self, state: SessionState, record: Record, shape: Shape, worked_on: Sequence[int]
     ) -> frozenset[int]:
         """Rows that match now, but that a statement which waited may have passed by, because they did not
         match or were not there when it came along, and no lock kept others from changing that."""
-        claim = standing.claim
+        claim = state.claim
         if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
             return frozenset()
         if not shape.plain or shape.target is None or shape.verb is Verb.INSERT:
@@ -111,7 +111,7 @@ class Work:
         for row in worked_on:
             versions = self._chains.versions(shape.target, row)
             then = [one for one in versions if self._chains.committed_by(one.writer, launched)]
-            if any(one.writer == standing.transaction for one in versions) or then[-1:] == [versions[-1]]:
+            if any(one.writer == state.transaction for one in versions) or then[-1:] == [versions[-1]]:
                 continue
             if not then:
                 doubtful.add(row)

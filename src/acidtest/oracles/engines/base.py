@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from acidtest.evaluator.writes import Effect, UniqueIndex
 from acidtest.model import ErrorKind, Row
-from acidtest.mvcc import Seen
+from acidtest.oracles.chains import Seen
 from acidtest.sql.shape import Shape
 
 Views = Mapping[str, Sequence[Seen]]

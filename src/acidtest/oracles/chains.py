@@ -1,7 +1,7 @@
 """Version chains: every row's versions with their writers, for any number of tables and transactions.
 
 This is Troc's database change history and Fucci's external multi-version chain. It decides nothing: what a
-statement may see is the claim's to say (`mvcc.views`), what it did is told by the caller.
+statement may see is for the claim to say (`replay.visibility`); the caller tells what it did.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -47,6 +47,8 @@ class Chains:
     _committed_at: dict[int, int] = field(default_factory=lambda: {INITIAL: 0})
     _written: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     _next_row: int = 1
+    undone: list[tuple[str, Version]] = field(default_factory=list)
+    """Versions that were taken back, with their tables, in the order in which that happened."""
 
     @classmethod
     def of(cls, state: Mapping[str, Sequence[Row]]) -> "Chains":
@@ -84,6 +86,10 @@ class Chains:
         """All versions of a row, oldest first."""
         return self._tables[table][row]
 
+    def find(self, table: str, row: int) -> Sequence[Version]:
+        """The versions of a row; none if it was taken back."""
+        return self._tables[table].get(row, ())
+
     def rows(self, table: str) -> Iterator[tuple[int, Sequence[Version]]]:
         """All rows of a table with their versions."""
         yield from self._tables[table].items()
@@ -95,6 +101,10 @@ class Chains:
     def committed_by(self, writer: int, moment: int) -> bool:
         """Whether a transaction had committed when the clock stood at `moment`."""
         return self._committed_at.get(writer, moment + 1) <= moment
+
+    def committed_at(self, writer: int) -> int | None:
+        """The tick at which a transaction committed; None if it did not."""
+        return self._committed_at.get(writer)
 
     # -- writing
 
@@ -121,7 +131,7 @@ class Chains:
             table, row = written.pop()
             versions = self._tables[table][row]
             last_own = max(i for i, version in enumerate(versions) if version.writer == writer)
-            del versions[last_own]
+            self.undone.append((table, versions.pop(last_own)))
             if not versions:
                 del self._tables[table][row]
 

@@ -5,13 +5,13 @@ from collections.abc import Callable, Mapping, Sequence
 from acidtest.errors import UsageError
 from acidtest.evaluator.writes import Change, Effect, UniqueIndex
 from acidtest.model import Affected, ErrorKind, Failed, History, Row, Rows, Table
-from acidtest.mvcc import Seen
-from acidtest.oracles import questions
-from acidtest.oracles.engine import Answer, Engine, UndecidedError, Views
-from acidtest.oracles.evaluating import engine_for
-from acidtest.oracles.pairing import are_whole, difference, new_versions, pair
-from acidtest.oracles.scratch import Contents, Scratch, UnfitError
-from acidtest.oracles.stability import is_ordered_part_of, is_part_of, same_answer, why_unstable
+from acidtest.oracles.chains import Seen
+from acidtest.oracles.engines import questions
+from acidtest.oracles.engines.base import Answer, Engine, UndecidedError, Views
+from acidtest.oracles.engines.evaluating import engine_for
+from acidtest.oracles.engines.pairing import are_whole, difference, new_versions, pair
+from acidtest.oracles.engines.scratch import Contents, Scratch, UnfitError
+from acidtest.oracles.engines.stability import is_ordered_part_of, is_part_of, same_answer, why_unstable
 from acidtest.sql.shape import Shape, Verb
 
 _SAYS_NOTHING = frozenset(
