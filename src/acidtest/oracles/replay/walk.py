@@ -129,6 +129,7 @@ class Replay:
         elif state.transaction is None:
             # MariaDB before 10.6 goes on in a new transaction when a deadlock has ended one.
             self._transactions.open(state)
+        state.touched = True
         is_first = state.claim.first_statement_retries and state.opened_by == record.step
         if is_first and record.waited:
             self._timeline.start_over(record.step)
