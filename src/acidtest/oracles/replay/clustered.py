@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from sqlglot import exp
 
 from acidtest.model import Index, Row, Table
-from acidtest.oracles.chains import Seen
+from acidtest.oracles.chains import Seen, Version
 from acidtest.sql.shape import Shape, Verb
 
 
@@ -55,3 +55,15 @@ def sets_indexed(table: Table, shape: Shape) -> bool:
     return shape.verb is Verb.UPDATE and any(
         item.this.name.lower() in indexed for item in shape.tree.expressions
     )
+
+
+def scan_place(table: Table, shape: Shape, version: Version) -> Row | None:
+    """Where a scan of the whole table meets a version: at the key that rows are kept by. None where that is not
+    sure: there is no such key, another index may be used, or the keys have no plain order."""
+    named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
+    clustered = clustered_index(table)
+    for index in table.indexes:
+        if index is not clustered and index.columns and index.columns[0].lower() in named:
+            return None
+    key = None if version.values is None else key_of(table, version.values)
+    return key if key is not None and all(type(value) is int for value in key) else None

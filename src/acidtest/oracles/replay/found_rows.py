@@ -7,7 +7,7 @@ from acidtest.claims import Claim, OnConflict, Sees
 from acidtest.model import Record
 from acidtest.oracles.chains import Seen, Version
 from acidtest.oracles.engines.base import UndecidedError
-from acidtest.oracles.replay.clustered import is_covered, sets_indexed
+from acidtest.oracles.replay.clustered import is_covered, scan_place, sets_indexed
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.sql.shape import Locking, Shape, Verb
@@ -157,10 +157,37 @@ class FoundRows:
     ) -> bool:
         """Whether a row did not match when the statement may have come along. A row that was locked then had
         to be waited for, unless the deviations of the claim say otherwise."""
-        updates = shape.verb is Verb.UPDATE
-        if dirty is None or (claim.passes_by_unmatched and updates):
+        if dirty is None:
             return self._is_passed_by(record, shape, old)
-        return claim.passes_by_dirty and updates and self._is_passed_by(record, shape, dirty)
+        if shape.verb is not Verb.UPDATE or not (claim.passes_by_unmatched or claim.passes_by_dirty):
+            return False
+        deciding = old if claim.passes_by_unmatched else dirty
+        return self._is_passed_by(record, shape, deciding) and not self._is_reached_late(
+            record, shape, old, dirty
+        )
+
+    def _is_reached_late(self, record: Record, shape: Shape, old: Version, dirty: Version) -> bool:
+        """Whether the statement must have waited for the holder of a row at another row on its way there. Then
+        the holder had ended when it came to this one."""
+        assert shape.target is not None
+        place = scan_place(self._schema.table(shape.target), shape, old)
+        for (table, row), held in self._timeline.dirty_at[record.step].items():
+            if table != shape.target or row == dirty.row or held.writer != dirty.writer:
+                continue
+            before = self._committed_at_launch(record, table, row)
+            if before is None or self._is_passed_by(record, shape, before):
+                continue
+            other = scan_place(self._schema.table(table), shape, before)
+            if place is not None and other is not None and other < place:
+                return True
+        return False
+
+    def _committed_at_launch(self, record: Record, table: str, row: int) -> Version | None:
+        launched = self._timeline.launched_at[record.step]
+        versions = self._chains.find(table, row)
+        return next(
+            (one for one in reversed(versions) if self._chains.committed_by(one.writer, launched)), None
+        )
 
 
 def without_some(work: Sequence[Seen], doubtful: frozenset[int]) -> list[list[Seen]]:
