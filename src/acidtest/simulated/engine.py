@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from acidtest.evaluator import EvaluationError, Unknown
 from acidtest.model import (
     Affected,
     ErrorKind,
@@ -30,7 +31,6 @@ from acidtest.simulated.problems import MustWait, StatementFailed, unsupported
 from acidtest.simulated.statements import Attempt, Worker
 from acidtest.simulated.storage import Database, Transaction
 from acidtest.sql import StatementKind, kind_of
-from acidtest.sql.evaluate import EvaluationError, Unknown
 
 _NAME = r"`?(\w+)`?"
 _BEGIN = re.compile(

@@ -4,6 +4,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from acidtest.evaluator import EvaluationError
+from acidtest.evaluator.writes import Change, Effect
 from acidtest.model import Affected, ErrorKind, Level, Row, Rows
 from acidtest.simulated import faults
 from acidtest.simulated.faults import Planted
@@ -12,9 +14,7 @@ from acidtest.simulated.plans import ReadPlan, WritePart, WritePlan, read_plan, 
 from acidtest.simulated.problems import MustWait, StatementFailed, unsupported
 from acidtest.simulated.storage import Database, Heap, StoredRow, Transaction, is_committed
 from acidtest.simulated.visibility import Visibility, rows_of
-from acidtest.sql.evaluate import EvaluationError
 from acidtest.sql.shape import Locking, Patience, Shape, Verb
-from acidtest.sql.writes import Change, Effect
 
 _STRICT_LEVELS = (Level.REPEATABLE_READ, Level.SERIALIZABLE)
 """Levels whose locking statements keep others from adding rows that match."""
