@@ -58,8 +58,8 @@ def sets_indexed(table: Table, shape: Shape) -> bool:
 
 
 def scan_place(table: Table, shape: Shape, version: Version) -> Row | None:
-    """Where a scan of the whole table meets a version: at the key that rows are kept by. None where that is not
-    sure: there is no such key, another index may be used, or the keys have no plain order."""
+    """Where a scan of the whole table meets a version: at the key that rows are kept by. None where that is
+    not sure: there is no such key, another index may be used, or the keys have no plain order."""
     named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
     clustered = clustered_index(table)
     for index in table.indexes:

@@ -167,7 +167,7 @@ class FoundRows:
         )
 
     def _is_reached_late(self, record: Record, shape: Shape, old: Version, dirty: Version) -> bool:
-        """Whether the statement must have waited for the holder of a row at another row on its way there. Then
+        """Whether the statement must have waited for the holder of a row at another row before. Then
         the holder had ended when it came to this one."""
         assert shape.target is not None
         place = scan_place(self._schema.table(shape.target), shape, old)

@@ -120,6 +120,8 @@ class Replay:
         """Judge a statement inside its transaction, or in one of its own."""
         if state.failed:
             return  # refused until ROLLBACK; nothing happens
+        if record.waited and state.claim.on_conflict is OnConflict.REFUSE:
+            raise UndecidedError("a wait where no statement ever waits")
         if record.before is TransactionState.NONE and state.transaction is not None:
             raise UndecidedError("the server says that the transaction is over, the statements do not")
         alone = state.transaction is None and record.after is not TransactionState.OPEN
