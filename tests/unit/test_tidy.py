@@ -50,6 +50,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "pipeline": {"execute", "findings", "generate", "oracles", "signatures", "targets"},
     "signatures": {"sql"},
+    "doctor": {"servers", "targets"},
     "bench": {
         "campaign",
         "casefile",
