@@ -1,7 +1,9 @@
 """Runs case after case on one target with the same sessions, and leaves them clean."""
 
-from collections.abc import Callable, Mapping
+import select
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from time import monotonic
 from typing import Self
 
 from acidtest.errors import TargetFailedError
@@ -10,9 +12,11 @@ from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.execute.run import Limits, Run
-from acidtest.model import Case, History, Level, State
+from acidtest.model import Case, Failed, History, Level, Outcome, Overran, State, Statement
 from acidtest.sql import may_change_schema, may_leave_session_traces
 from acidtest.targets import Session, Target
+
+_TeardownFailures = tuple[tuple[str, Failed | Overran], ...]
 
 
 class DiedLaterError(TargetFailedError):
@@ -74,7 +78,7 @@ class Executor:
         except BaseException:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
-        final, died = self._finish(case, sessions, fresh)
+        final, failures, died = self._finish(case, sessions, fresh)
         self._last = History(
             case=case,
             target=self.target.label,
@@ -87,6 +91,7 @@ class Executor:
             final=final,
             dbms=self.target.dbms,
             settings=self._settings,
+            teardown_failures=failures,
             died=died,
         )
         return self._last
@@ -165,25 +170,63 @@ class Executor:
 
     # -- after the schedule
 
-    def _finish(self, case: Case, sessions: dict[str, Session], fresh: bool) -> tuple[State | None, bool]:
-        """Clean up and read the final state; None if it cannot be read. And whether the server died.
+    def _finish(
+        self, case: Case, sessions: dict[str, Session], fresh: bool
+    ) -> tuple[State | None, _TeardownFailures, bool]:
+        """Clean up and read the final state, which is None if it cannot be read; run the teardown; and
+        whether the server died.
 
         Tables that will be built anew are dropped now, not when the next run begins: a server that cannot
         survive that dies of this run.
         """
-        final = None
+        final: State | None = None
+        failures: _TeardownFailures = ()
         try:
             self._clean(case, sessions)
             if any(may_change_schema(step.sql) for step in case.steps):
                 self._ground.reread()
             final = self._ground.state()
+            failures = self._tear_down(case)
             if fresh:
                 self._ground.clear()
         except TargetFailedError:
             died = not self.target.is_alive()
             self._disconnect()
-            return final, died
-        return final, False
+            return final, failures, died
+        return final, failures, False
+
+    def _tear_down(self, case: Case) -> _TeardownFailures:
+        """Run the teardown on a session of its own; what of it failed."""
+        if not case.teardown:
+            return ()
+        self._ground.forget()
+        session = self.target.open_session()
+        try:
+            return tuple(self._failures(case.teardown, session))
+        finally:
+            session.close()
+
+    def _failures(
+        self, statements: Iterable[Statement], session: Session
+    ) -> Iterator[tuple[str, Failed | Overran]]:
+        for statement in statements:
+            session.launch(statement.sql)
+            outcome = self._answer(session)
+            if isinstance(outcome, Failed | Overran):
+                yield statement.sql, outcome
+            if isinstance(outcome, Overran) or not session.alive:
+                return
+
+    def _answer(self, session: Session) -> Outcome:
+        deadline = monotonic() + self._limits.statement_s
+        while (reply := session.poll()) is None:
+            left_s = deadline - monotonic()
+            if left_s <= 0:
+                return Overran(self._limits.statement_s)
+            poller = select.poll()
+            poller.register(session, select.POLLIN)
+            poller.poll(1000 * left_s)
+        return reply.outcome
 
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
         """End open transactions; replace lost sessions, if the server still lives."""
