@@ -18,6 +18,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Reply,
@@ -298,8 +299,8 @@ def test_a_session_that_ignores_the_cancel_is_dropped_and_replaced() -> None:
 
 def test_a_lost_connection_omits_the_rest_of_its_session_only() -> None:
     lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
-    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "DIE" else ok()))
-    history = run(target, case_of("tx1 BEGIN", "tx1 DIE", "tx1 COMMIT", "tx2 SELECT"))
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "SELECT die" else ok()))
+    history = run(target, case_of("tx1 BEGIN", "tx1 SELECT die", "tx1 COMMIT", "tx2 SELECT"))
     assert isinstance(history.records[2].outcome, Omitted)
     assert history.records[3].outcome == Affected(0)
     assert not history.server_died
@@ -614,3 +615,38 @@ def test_the_teardown_runs_last_and_its_errors_are_only_told() -> None:
         assert history.final == {"t": ((1,),)}
         executor.run(case)
         assert target.rebuilt == 2, "after a teardown nothing can be refilled"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1", "COMMIT"), ("UPDATE t SET a = 1",), ("BEGIN", "DROP TABLE t")],
+    ids=["commit", "autocommit", "implicit"],
+)
+def test_what_may_have_committed_when_its_connection_was_lost_is_indeterminate(
+    statements: tuple[str, ...],
+) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert history.records[-1].outcome == Indeterminate("0", "connection-lost")
+    assert history.indeterminate == (history.records[-1],)
+    assert not any(event.kind is EventKind.ABORTED for event in history.events)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1"), ("SELECT 1",), ("BEGIN", "UPDATE t SET a = 1", "ROLLBACK")],
+    ids=["inside", "query", "rollback"],
+)
+def test_what_cannot_have_committed_has_failed(statements: tuple[str, ...]) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert isinstance(history.records[-1].outcome, Failed)
+    assert history.indeterminate == ()
+
+
+def test_a_statement_that_was_never_sent_has_failed() -> None:
+    unsent = error(ErrorKind.CONNECTION_LOST, Undone.NOTHING, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(unsent))
+    assert run(target, case_of("tx1 UPDATE t SET a = 1")).indeterminate == ()

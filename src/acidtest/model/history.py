@@ -6,7 +6,16 @@ from enum import StrEnum
 
 from acidtest.model.case import Case
 from acidtest.model.level import Level
-from acidtest.model.outcome import Affected, Failed, Outcome, Overran, Rows, TransactionState, Warning
+from acidtest.model.outcome import (
+    Affected,
+    Failed,
+    Indeterminate,
+    Outcome,
+    Overran,
+    Rows,
+    TransactionState,
+    Warning,
+)
 from acidtest.model.schema import Schema, State
 
 
@@ -80,6 +89,11 @@ class History:
     def observed_order(self) -> tuple[int, ...]:
         """Steps in the order in which they completed."""
         return tuple(event.step for event in self.events if event.kind is EventKind.COMPLETED)
+
+    @property
+    def indeterminate(self) -> tuple[Record, ...]:
+        """Statements of which nobody knows whether they took effect."""
+        return tuple(record for record in self.records if isinstance(record.outcome, Indeterminate))
 
     @property
     def server_died(self) -> bool:
