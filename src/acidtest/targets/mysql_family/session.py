@@ -98,8 +98,9 @@ class MySQLSession(Session):
         self._broken = None
         self.transaction = TransactionState.NONE
 
-    def kind_of(self, errno: int) -> ErrorKind:
+    def kind_of(self, errno: int, message: str) -> ErrorKind:
         """The meaning of an error of the statement in flight."""
+        del message  # it matters to a DBMS that has one number for all sorts of things
         if errno == _LOCK_WAIT_TIMEOUT and _NOWAIT.search(self._sql):
             return ErrorKind.LOCK_NOT_AVAILABLE  # MariaDB and seekdb have no number of its own for NOWAIT
         return self._kinds.get(errno, ErrorKind.OTHER)
@@ -127,7 +128,7 @@ class MySQLSession(Session):
     def _follow_up(self, result: Result) -> bool:
         """Send the question that this result calls for, if any."""
         if isinstance(result, Refused):
-            if self.kind_of(result.errno) is ErrorKind.CONNECTION_LOST:
+            if self.kind_of(result.errno, result.message) is ErrorKind.CONNECTION_LOST:
                 return False
             self.wire.send(COMMAND.COM_PING)
             return True
@@ -151,7 +152,7 @@ class MySQLSession(Session):
             return self._plain_reply(first, _read_warnings(second))
         if isinstance(second, Refused):
             return self._lost(second.message, second.errno)
-        kind = self.kind_of(first.errno)
+        kind = self.kind_of(first.errno, first.message)
         state = self.state_after(kind, bool(second.status & STATUS_IN_TRANSACTION))
         undone = what_was_undone(kind, self.transaction, state)
         return Reply(Failed(kind, str(first.errno), first.message, undone), state)
