@@ -6,6 +6,7 @@ Isolation is left as shipped. What is changed, and why:
   lose the last fraction of a second of commits.
 - `autovacuum` off: nothing runs that a case did not ask for.
 - `deadlock_timeout=10ms`: a deadlock is noticed at once, not after a second.
+- `max_prepared_transactions=16`: as shipped, PREPARE TRANSACTION is refused.
 - `dynamic_shared_memory_type=mmap`: a killed server leaves nothing in the machine's shared memory.
 """
 
@@ -28,6 +29,7 @@ SETTINGS = {
     "autovacuum": "off",
     "deadlock_timeout": "10ms",
     "max_connections": "100",
+    "max_prepared_transactions": "16",
     "shared_buffers": "32MB",
     "dynamic_shared_memory_type": "mmap",
     "listen_addresses": "127.0.0.1",

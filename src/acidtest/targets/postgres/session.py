@@ -7,6 +7,7 @@ itself speaks to the server.
 
 import re
 import select
+from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -79,8 +80,15 @@ _DRIVER_PROSE = re.compile(r"^(?:[a-z ]+ failed: )?(?:FATAL|PANIC|ERROR):\s*|^[a
 class PostgresSession(Session):
     """One connection. `pid` is its backend, `level` the isolation level it stands at."""
 
-    def __init__(self, endpoint: Endpoint, database: str, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        database: str,
+        settings: dict[str, str] | None = None,
+        succeeded: Callable[[str], None] | None = None,
+    ) -> None:
         self.level = Level.READ_COMMITTED
+        self._succeeded = succeeded  # is told each statement that did
         self._lost: Failed | None = None
         self._unsent: Failed | None = None
         self._outcomes: list[_Outcome] = []
@@ -159,6 +167,8 @@ class PostgresSession(Session):
         elif isinstance(outcome, Failed):
             extent = undone(before, self.transaction)
             outcome = Failed(outcome.kind, outcome.code, outcome.message, extent)
+        if self._succeeded is not None and not isinstance(outcome, Failed):
+            self._succeeded(self._sent)
         parts = tuple(self._outcomes) if self.alive and len(self._outcomes) > 1 else ()
         return Reply(outcome, self.transaction, tuple(self._warnings), parts)
 
