@@ -141,6 +141,8 @@ class ScriptedTarget(Target):
         self.auto_increment = False
         self.state_now: State = {"t": ((1,),)}
         self.cancel_answers = True
+        self.renewed = 0
+        self.uncleanable = False
         self.unreadable = False  # once a statement was launched
         self.launched = False
         self.on_clear: Callable[[], None] = lambda: None
@@ -154,6 +156,8 @@ class ScriptedTarget(Target):
 
     def clean(self, session: Session, thorough: bool) -> None:
         assert isinstance(session, ScriptedSession)
+        if self.uncleanable:
+            raise TargetFailedError("refused")
         self.cleaned.append((session, thorough))
         session.transaction = NONE
 
@@ -170,6 +174,10 @@ class ScriptedTarget(Target):
         if self.dead:
             raise TargetFailedError("gone")
         self.on_clear()
+
+    def renew(self) -> None:
+        self.renewed += 1
+        super().renew()
 
     def build(self, statements: Sequence[str]) -> None:
         self.rebuilt += 1
