@@ -12,10 +12,9 @@ from random import Random
 
 from acidtest.casefile import load_case
 from acidtest.corpus import anomalies
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.generate import SIMPLE, generate_cases
-from acidtest.model import Case, History, Judgement, Level
-from acidtest.oracles.registry import Oracle, make_oracles
+from acidtest.model import Case, Level, Verdict
 from acidtest.simulated import FAULTS, Fault, case_file
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
@@ -70,21 +69,15 @@ def _try_clean(oracles: Sequence[str], seed: int, random_cases: int) -> Kill:
 
 def _judge_all(spec: str, name: str, sentence: str, cases: Sequence[Case], oracles: Sequence[str]) -> Kill:
     noticed = dict.fromkeys(oracles, 0)
-    with open_target(spec) as target, Executor(target) as executor:
-        judges = make_oracles(oracles, target)
+    with open_target(spec) as target, Examiner(target, oracles) as examiner:
         for case in cases:
-            for oracle in _noticing(judges, executor.run(case, fresh=True)):
+            for oracle in _noticing(examiner.examine(case, fresh=True).verdicts):
                 noticed[oracle] += 1
-        for judge in judges:
-            judge.close()
     return Kill(name, sentence, len(cases), noticed)
 
 
-def _noticing(judges: Sequence[Oracle], history: History) -> Iterator[str]:
-    for judge in judges:
-        verdict = judge.judge(history)
-        if verdict is not None and verdict.judgement is Judgement.VIOLATION:
-            yield verdict.oracle
+def _noticing(verdicts: Sequence[Verdict]) -> Iterator[str]:
+    return (verdict.oracle for verdict in verdicts if verdict.is_violation)
 
 
 def _random_cases(dbms: str, levels: Sequence[Level], seed: int, count: int) -> Iterator[Case]:
@@ -117,16 +110,13 @@ def downgrades(
         for ran in target.levels[:i]
     ]
     cases = [*anomalies(), *_random_cases(target.dbms, target.levels[:1], seed, random_cases)]
-    with Executor(target) as executor:
-        judges = make_oracles(oracles, target)
+    with Examiner(target, oracles) as examiner:
         for done, pair in enumerate(pairs):
             for case in cases:
-                history = executor.run(case.at_level(pair.ran))
+                history = examiner.executor.run(case.at_level(pair.ran))
                 claimed = replace(history, levels=dict.fromkeys(history.levels, pair.claimed))
                 pair.cases += 1
-                for oracle in _noticing(judges, claimed):
+                for oracle in _noticing(examiner.judge(claimed)):
                     pair.noticed[oracle] += 1
             on_progress(done + 1, len(pairs))
-        for judge in judges:
-            judge.close()
     return pairs

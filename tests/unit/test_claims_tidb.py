@@ -82,7 +82,7 @@ def history(case: str, outcomes: tuple[Outcome, ...], final: tuple[int, ...], mo
 
 
 def verdict(run: History) -> Judgement:
-    return judge_with("solver", run, lambda: EvaluatingEngine("tidb", SCHEMA)).judgement
+    return judge_with("solver", run, lambda: EvaluatingEngine("tidb", SCHEMA)).verdict.judgement
 
 
 def test_a_pessimistic_transaction_locks_and_works_on_the_newest_rows() -> None:

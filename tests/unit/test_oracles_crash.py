@@ -7,6 +7,7 @@ import pytest
 from acidtest.casefile import parse_case
 from acidtest.model import (
     Affected,
+    CrashWitness,
     ErrorKind,
     Failed,
     History,
@@ -16,6 +17,7 @@ from acidtest.model import (
     Record,
     Schema,
     Undone,
+    Verdict,
     ViolationKind,
 )
 from acidtest.oracles.crash import judge
@@ -40,6 +42,12 @@ def history_of(sql: str, outcome: Outcome) -> History:
     )
 
 
+def crash_in(verdict: Verdict) -> CrashWitness:
+    assert verdict.violation is not None
+    assert isinstance(verdict.violation.witness, CrashWitness)
+    return verdict.violation.witness
+
+
 def failed(kind: ErrorKind) -> Failed:
     return Failed(kind, "1", "what the server said", Undone.NOTHING)
 
@@ -58,18 +66,19 @@ def test_an_ordinary_error_is_clean(kind: ErrorKind) -> None:
 def test_an_internal_error_and_a_lost_connection_are_crashes(kind: ErrorKind) -> None:
     verdict = judge(history_of("DELETE FROM t", failed(kind)), LOG)
     assert (verdict.judgement, verdict.kind, verdict.step) == (Judgement.VIOLATION, ViolationKind.CRASH, 0)
-    assert kind.value in verdict.observed
-    assert "what the server said" in verdict.explanation
+    witness = crash_in(verdict)
+    assert (witness.died, witness.error, witness.message) == (False, kind, "what the server said")
 
 
 def test_a_dead_server_is_a_crash_with_its_log_from_the_alarm_on() -> None:
     history = replace(history_of("DELETE FROM t", failed(ErrorKind.CONNECTION_LOST)), final=None)
     verdict = judge(history, LOG)
     assert verdict.judgement is Judgement.VIOLATION
-    assert "the server died" in verdict.observed
-    assert "signal 11" in verdict.explanation
-    assert "stack_bottom" in verdict.explanation
-    assert "two" not in verdict.explanation
+    witness = crash_in(verdict)
+    assert witness.died
+    assert "signal 11" in witness.log
+    assert "stack_bottom" in witness.log
+    assert "two" not in witness.log
 
 
 @pytest.mark.parametrize("sql", ["KILL CONNECTION_ID()", "SET idle_in_transaction_session_timeout = 1"])

@@ -8,11 +8,18 @@ import click
 from acidtest.casefile import Unmet, check, describe_constraints, load_case, runs_on
 from acidtest.cli.options import case_file, chosen_levels, level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
-from acidtest.execute import Executor, Limits
-from acidtest.model import Case, History, Judgement, Level, Verdict
-from acidtest.oracles.phenomena import phenomena
-from acidtest.oracles.registry import Oracle, check_names, make_oracles
-from acidtest.report import disagreement, print_history, print_verdicts, run_to_json, verdict_to_json
+from acidtest.examine import Examined, Examiner
+from acidtest.execute import Limits
+from acidtest.model import Case, Level, Verdict
+from acidtest.oracles.registry import check_names
+from acidtest.report import (
+    allowed_phenomena,
+    disagreement,
+    print_history,
+    print_verdicts,
+    run_to_json,
+    verdict_to_json,
+)
 from acidtest.report.as_json import FORMAT
 from acidtest.targets import Target
 from acidtest.targets.resolve import check_spec, open_target
@@ -63,12 +70,9 @@ def run(
     output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
     limits = Limits(statement_s=limit_s)
     for spec in targets:
-        with open_target(spec) as target, Executor(target, limits) as executor:
-            judges = make_oracles(oracles, target)
+        with open_target(spec) as target, Examiner(target, oracles, limits=limits) as examiner:
             for case in loaded:
-                _run_case(case, executor, level, judges, output, force)
-            for judge in judges:
-                judge.close()
+                _run_case(case, examiner, level, output, force)
     output.finish()
     return output.exit_code
 
@@ -81,11 +85,11 @@ class Output:
     def __init__(self, ignore_known: bool) -> None:
         self._ignore_known = ignore_known
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
+    def ran(self, run: Examined, unmet: tuple[Unmet, ...]) -> None:
         """One run ended."""
-        if history.server_died:
+        if run.history.server_died:
             self.exit_code = 3
-        elif (unmet or any(map(self._counts, verdicts))) and self.exit_code == 0:
+        elif (unmet or any(map(self._counts, run.verdicts))) and self.exit_code == 0:
             self.exit_code = 1
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
@@ -95,18 +99,17 @@ class Output:
         """All runs ended."""
 
     def _counts(self, verdict: Verdict) -> bool:
-        known = verdict.known is not None and self._ignore_known
-        return verdict.judgement is Judgement.VIOLATION and not known
+        return verdict.is_violation and not (verdict.is_explained and self._ignore_known)
 
 
 class TextOutput(Output):
     """Runs as case files with comments, one after the other."""
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
-        super().ran(history, unmet, verdicts)
-        text = print_history(history, unmet)
-        if verdicts:
-            text += print_verdicts(history, verdicts, phenomena(history))
+    def ran(self, run: Examined, unmet: tuple[Unmet, ...]) -> None:
+        super().ran(run, unmet)
+        text = print_history(run.history, unmet)
+        if run.verdicts:
+            text += print_verdicts(run.history, run.verdicts)
         click.echo(paint(text))
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
@@ -121,14 +124,14 @@ class JsonOutput(Output):
         self._runs: list[dict[str, Any]] = []
         self._skipped: list[dict[str, str]] = []
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
-        super().ran(history, unmet, verdicts)
+    def ran(self, run: Examined, unmet: tuple[Unmet, ...]) -> None:
+        super().ran(run, unmet)
         self._runs.append(
-            run_to_json(history, unmet)
+            run_to_json(run.history, unmet)
             | {
-                "verdicts": [verdict_to_json(verdict) for verdict in verdicts],
-                "disagreement": disagreement(verdicts),
-                "occurred": list(phenomena(history)) if verdicts else [],
+                "verdicts": [verdict_to_json(verdict) for verdict in run.verdicts],
+                "disagreement": disagreement(run.verdicts),
+                "occurred": [one.text for one in allowed_phenomena(run.verdicts)],
             }
         )
 
@@ -141,17 +144,15 @@ class JsonOutput(Output):
 
 def _run_case(
     case: Case,
-    executor: Executor,
+    examiner: Examiner,
     choice: Level | str | None,
-    judges: list[Oracle],
     output: Output,
     force: bool,
 ) -> None:
-    target = executor.target
+    target = examiner.target
     if not force and not runs_on(case, target.dbms, target.version):
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):
-        history = executor.run(case.at_level(level), fresh=True)
-        verdicts = [verdict for judge in judges if (verdict := judge.judge(history)) is not None]
-        output.ran(history, check(history), verdicts)
+        run = examiner.examine(case.at_level(level), fresh=True)
+        output.ran(run, check(run.history))
