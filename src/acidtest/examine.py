@@ -111,9 +111,10 @@ def judgement_of(history: History, verdicts: Iterable[Verdict]) -> Judgement:
     given = list(verdicts)
     if any(one.is_violation for one in given):
         return Judgement.VIOLATION
-    passing = {one.oracle for one in given if one.judgement is Judgement.PASS}
+    judges = [one for one in given if ORACLES[one.oracle].judges_isolation]
+    passing = {one.oracle for one in judges if one.judgement is Judgement.PASS}
     statements = {"solver", "views"} & passing
-    asked = {one.oracle for one in given}
+    asked = {one.oracle for one in judges}
     if _promises_serializability(history) and {"graph", "serial"} & asked:
         decided = bool({"serial", "graph"} & passing) and (bool(statements) or "serial" in passing)
     else:

@@ -17,6 +17,10 @@ from acidtest.campaign.store import FILE
 SABOTAGE = Path(__file__).parent / "sabotage"
 
 
+def _sabotaged_path() -> str:
+    return os.pathsep.join(filter(None, [str(SABOTAGE), os.environ.get("PYTHONPATH")]))
+
+
 class Campaigns:
     """Starts campaigns in a folder and sees to it that none outlives the test."""
 
@@ -34,7 +38,7 @@ class Campaigns:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": str(SABOTAGE), **sabotage} if sabotage else None,
+            env={**os.environ, "PYTHONPATH": _sabotaged_path(), **sabotage} if sabotage else None,
         )
         self._started.append(process)
         return process

@@ -15,7 +15,7 @@ from acidtest.selftest import CLEAN, Kill, kill_table
 from acidtest.simulated import FAULTS
 from acidtest.targets.resolve import open_target
 
-ORACLES = ("solver", "views", "serial")
+ORACLES = ("solver", "graph", "views", "serial")
 
 
 @pytest.fixture(scope="module")
