@@ -22,7 +22,7 @@ from acidtest.model import Case, History, Judgement, Level, Verdict
 
 SUFFIX = ".spec"
 
-Judge = Callable[[History], list[Verdict]]
+Judge = Callable[[History], Sequence[Verdict]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,9 +13,9 @@ from rich.table import Table
 from acidtest.cli.options import chosen_levels
 from acidtest.cli.progress import working
 from acidtest.errors import UsageError
-from acidtest.execute import Executor, Limits
-from acidtest.model import History, Judgement, Level, Verdict
-from acidtest.oracles.registry import make_oracles
+from acidtest.examine import Examiner
+from acidtest.execute import Limits
+from acidtest.model import Judgement, Level
 from acidtest.report import verdict_to_json
 from acidtest.specs import SUFFIX, Ran, Result, SpecCase, Tally, load_spec_cases, run_specs, spec_files
 from acidtest.targets.resolve import open_target
@@ -64,21 +64,16 @@ def _run_all(
     limits: Limits,
 ) -> list[Ran]:
     found: list[Ran] = []
-    with working() as say, open_target(spec) as target, Executor(target, limits) as executor:
-        judges = make_oracles(oracles, target)
-
-        def judge(history: History) -> list[Verdict]:
-            return [verdict for one in judges if (verdict := one.judge(history)) is not None]
-
-        try:
-            for position, cases in enumerate(specs, 1):
-                name = cases[0].permutation.spec.name
-                say(f"{spec}: {name} ({position} of {len(specs)}, {len(cases)} permutations)")
-                for level in chosen_levels(choice, target):
-                    found.extend(run_specs(executor, cases, level, judge))
-        finally:
-            for one in judges:
-                one.close()
+    with (
+        working() as say,
+        open_target(spec) as target,
+        Examiner(target, oracles, limits=limits) as examiner,
+    ):
+        for position, cases in enumerate(specs, 1):
+            name = cases[0].permutation.spec.name
+            say(f"{spec}: {name} ({position} of {len(specs)}, {len(cases)} permutations)")
+            for level in chosen_levels(choice, target):
+                found.extend(run_specs(examiner.executor, cases, level, examiner.judge))
     return found
 
 

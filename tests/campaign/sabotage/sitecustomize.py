@@ -18,15 +18,16 @@ if os.environ.get("CRASH_AT"):  # the end of a case's id: the DBMS takes the pro
     Executor.run = crash  # type: ignore[method-assign]
 
 if os.environ.get("DEFECT_AT"):  # the end of a case's id: an oracle of ours has a defect
-    from acidtest import pipeline
-    from acidtest.oracles.registry import judge_all
+    from acidtest.oracles.solver import SolverOracle
 
-    def defect(judges: Any, history: Any) -> Any:
+    judge = SolverOracle.judge
+
+    def defect(self: SolverOracle, history: Any) -> Any:
         if history.case.id.endswith(os.environ["DEFECT_AT"]):
             raise KeyError("an oracle's")
-        return judge_all(judges, history)
+        return judge(self, history)
 
-    pipeline.judge_all = defect  # type: ignore[attr-defined]
+    SolverOracle.judge = defect  # type: ignore[method-assign]
 
 if os.environ.get("LOST_TARGET"):  # it was there when the campaign began, and cannot be opened by workers
     from multiprocessing import parent_process
