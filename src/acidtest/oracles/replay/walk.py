@@ -75,7 +75,10 @@ class Replay:
     def run(self) -> None:
         """Judge every step in the order of completion, then the final state."""
         if self.history.final is None:
-            raise UndecidedError("the server died")
+            died = self.history.server_died
+            raise UndecidedError("the server died" if died else "the final state could not be read")
+        for lost in self.history.indeterminate:
+            raise UndecidedError(f"whether {lost.session}'s {lost.sql} took effect is not known")
         if any(_REFERENCES.search(statement.sql) for statement in self.history.case.setup):
             raise UndecidedError("foreign keys")  # their checks lock and read other rows than the statement
         for event in in_order_of_effect(self.history):
