@@ -53,6 +53,8 @@ ALLOWED: dict[str, set[str]] = {
     "examine": {"claims", "execute", "oracles", "targets"},
     "pipeline": {"examine", "findings", "generate", "targets"},
     "signatures": {"sql"},
+    "specs": {"casefile", "execute"},
+    "doctor": {"servers", "targets"},
     "bench": {
         "campaign",
         "casefile",

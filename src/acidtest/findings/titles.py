@@ -74,8 +74,14 @@ def _verb(sql: str, dbms: str) -> str:
     if shape is None:
         return "a statement"
     if shape.verb is not Verb.READ:
-        return f"{'a' if shape.verb is Verb.DELETE else 'an'} {shape.verb.value.upper()}"
-    clauses = {Locking.NONE: "", Locking.SHARE: " that locks for share", Locking.UPDATE: " FOR UPDATE"}
+        return f"{'a' if shape.verb in (Verb.DELETE, Verb.MERGE) else 'an'} {shape.verb.value.upper()}"
+    clauses = {
+        Locking.NONE: "",
+        Locking.SHARE: " that locks for share",
+        Locking.UPDATE: " FOR UPDATE",
+        Locking.KEY_SHARE: " FOR KEY SHARE",
+        Locking.NO_KEY_UPDATE: " FOR NO KEY UPDATE",
+    }
     return f"a SELECT{clauses[shape.locking]}"
 
 
