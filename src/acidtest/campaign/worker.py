@@ -234,7 +234,7 @@ class Worker:
         return self._pipelines[name]
 
     def _oracle_failed(self, history: History, oracle: str, error: Exception) -> None:
-        self._tell(_defect(f"{oracle} on {history.case.id}", error))
+        self._tell(_defect(f"{history.case.id}, oracle {oracle}", error))
 
     def _forget(self, name: str) -> None:
         """A target that failed is opened anew, should it be asked for again."""
