@@ -60,7 +60,7 @@ class Writes:
             raise UndecidedError("a write of several tables that waited")
         newest = self._visibility.committed(state)
         self._tracer.saw(state, record, shape, {**views, shape.target: work}, newest)
-        self._tracer.met(state, record, shape.target, effect.met)
+        self._tracer.met(state, record, shape.target, effect)
         self._apply(state, record, shape, effect, work)
         self._waits.take_locks(state, record, shape, effect.worked_on, Lock.EXCLUSIVE)
 
