@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 
 from acidtest.claims.base import Claim
 from acidtest.claims.embedded import DUCKDB, SQLITE

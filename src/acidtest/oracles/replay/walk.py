@@ -21,6 +21,7 @@ from acidtest.model import (
     same_rows,
 )
 from acidtest.oracles.engines.base import Engine, UndecidedError
+from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows
@@ -39,8 +40,14 @@ _REFERENCES = re.compile(r"\bREFERENCES\b", re.IGNORECASE)
 class Replay:
     """One walk along one history. `run` raises `ViolationError` or `UndecidedError`, or returns."""
 
-    def __init__(self, history: History, claims: Mapping[str, Claim], engine: Engine) -> None:
-        context = Context.of(history, claims, engine)
+    def __init__(
+        self,
+        history: History,
+        claims: Mapping[str, Claim],
+        engine: Engine,
+        choices: Choices | None = None,
+    ) -> None:
+        context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
         self.chains = context.chains
         self.locks = context.transactions.locks
@@ -64,11 +71,6 @@ class Replay:
     def undecided(self) -> list[str]:
         """Why reads could not be judged; the walk goes on without them."""
         return self._reads.undecided
-
-    @property
-    def doubted(self) -> bool:
-        """A statement that waited may have passed rows by; which, was guessed from what it reported."""
-        return self._writes.doubted
 
     def run(self) -> None:
         """Judge every step in the order of completion, then the final state."""
