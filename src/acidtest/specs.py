@@ -27,7 +27,7 @@ DBMS = "postgres"
 DATABASE = "isolation_regression"
 """What the suite's database is called. Ours has a name of its own, so what names that one cannot be run."""
 
-Judge = Callable[[History], list[Verdict]]
+Judge = Callable[[History], Sequence[Verdict]]
 
 
 @dataclass(frozen=True, slots=True)

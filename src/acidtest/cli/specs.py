@@ -13,9 +13,9 @@ from rich.table import Table
 from acidtest.cli.options import chosen_levels
 from acidtest.cli.progress import working
 from acidtest.errors import UsageError
-from acidtest.execute import Executor, Limits
-from acidtest.model import History, Judgement, Level, Verdict
-from acidtest.oracles.registry import make_oracles
+from acidtest.examine import Examiner
+from acidtest.execute import Limits
+from acidtest.model import Judgement, Level
 from acidtest.report import verdict_to_json
 from acidtest.specs import DBMS, SUFFIX, Ran, Result, SpecCase, Tally, load_spec_cases, run_specs, spec_files
 from acidtest.targets import Target
@@ -82,18 +82,9 @@ def _run_all(
 
 def _run_one(
     cases: Sequence[SpecCase], target: Target, level: Level | None, oracles: Sequence[str], limits: Limits
-) -> Iterator[Ran]:
-    judges = make_oracles(oracles, target)
-
-    def judge(history: History) -> list[Verdict]:
-        return [verdict for one in judges if (verdict := one.judge(history)) is not None]
-
-    try:
-        with Executor(target, limits) as executor:
-            yield from run_specs(executor, cases, level, judge)
-    finally:
-        for one in judges:
-            one.close()
+) -> list[Ran]:
+    with Examiner(target, oracles, limits=limits) as examiner:
+        return list(run_specs(examiner.executor, cases, level, examiner.judge))
 
 
 def _exit_code(ran: Sequence[Ran]) -> int:

@@ -13,6 +13,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Record,
@@ -129,6 +130,8 @@ def _wait(waited: bool) -> str:
 def _unfinished(observed: _Observed) -> str | None:
     for record in observed.records:
         match record.outcome:
+            case Indeterminate():
+                return "the connection was lost"
             case Blocked():
                 return "it waits for good"
             case Overran(limit_s):
