@@ -1,7 +1,7 @@
 """Isolation specs on a target: every permutation is run, judged, and compared with what was recorded."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +17,7 @@ from acidtest.casefile.isolation import (
     permutations,
 )
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.model import Case, History, Judgement, Level, Verdict
 
 SUFFIX = ".spec"
@@ -26,8 +26,6 @@ DBMS = "postgres"
 
 DATABASE = "isolation_regression"
 """What the suite's database is called. Ours has a name of its own, so what names that one cannot be run."""
-
-Judge = Callable[[History], Sequence[Verdict]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +68,9 @@ class Ran:
     differences: tuple[Difference, ...] = ()
     why: str = ""
     verdicts: tuple[Verdict, ...] = ()
+    judgement: Judgement | None = None
+    """What the oracles say together; None if nobody judged."""
     server_failed: bool = False
-
-    @property
-    def judgement(self) -> Judgement | None:
-        """What the oracles say together: a violation of one, else unknown if none but `crash` passed it; None
-        if nobody judged."""
-        if not self.verdicts:
-            return None
-        if any(one.judgement is Judgement.VIOLATION for one in self.verdicts):
-            return Judgement.VIOLATION
-        decided = any(one.judgement is Judgement.PASS and one.oracle != "crash" for one in self.verdicts)
-        return Judgement.PASS if decided else Judgement.UNKNOWN
 
 
 def spec_files(folder: Path) -> list[Path]:
@@ -100,29 +89,32 @@ def load_spec_cases(path: Path, where: Path | None) -> tuple[SpecCase, ...]:
     return tuple(SpecCase(one, recorded) for one in orders)
 
 
-def run_specs(
-    executor: Executor, cases: Sequence[SpecCase], level: Level | None, judge: Judge
-) -> Iterator[Ran]:
+def run_specs(examiner: Examiner, cases: Sequence[SpecCase], level: Level | None) -> Iterator[Ran]:
     """Run permutations one after the other. What the target cannot run is said and left out."""
     for one in cases:
-        yield _run(executor, one, level, judge)
+        yield _run(examiner, one, level)
 
 
-def _run(executor: Executor, one: SpecCase, level: Level | None, judge: Judge) -> Ran:
+def _run(examiner: Examiner, one: SpecCase, level: Level | None) -> Ran:
     permutation = one.permutation
     about = (permutation.spec.name, permutation.number, permutation.names)
     if any(DATABASE in text for text in permutation.spec.texts):
         return Ran(*about, Result.NOT_RUN, why=f"it names the database {DATABASE}, and ours has another name")
     try:
-        history = executor.run(one.case.at_level(level), fresh=True)
+        run = examiner.examine(one.case.at_level(level), fresh=True)
     except UsageError as refused:
         return Ran(*about, Result.NOT_RUN, why=str(refused))
     except TargetFailedError as failed:
         return Ran(*about, Result.NOT_RUN, why=str(failed), server_failed=True)
-    differences = one.differences(history)
+    differences = one.differences(run.history)
     result = Result.RAN if differences is None else Result.DIFFERS if differences else Result.AGREES
     return Ran(
-        *about, result, differences or (), verdicts=tuple(judge(history)), server_failed=history.server_died
+        *about,
+        result,
+        differences or (),
+        verdicts=run.verdicts,
+        judgement=run.judgement if run.verdicts else None,
+        server_failed=run.history.server_died,
     )
 
 

@@ -53,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "examine": {"claims", "execute", "oracles", "targets"},
     "pipeline": {"examine", "findings", "generate", "targets"},
     "signatures": {"sql"},
-    "specs": {"casefile", "execute"},
+    "specs": {"casefile", "examine"},
     "doctor": {"servers", "targets"},
     "bench": {
         "campaign",
