@@ -56,11 +56,14 @@ class Tracer:
             )
             self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, dirty))
 
-    def met(self, state: SessionState, record: Record, table: str, rows: Sequence[int]) -> None:
-        """An INSERT came upon the keys of these rows."""
+    def met(
+        self, state: SessionState, record: Record, table: str, rows: Sequence[int], visible: Visible
+    ) -> None:
+        """An INSERT came upon the keys of these rows; where nobody waits, others may have written them, too."""
         assert state.transaction is not None
         for row in () if state.claim.upsert_reads_nothing else rows:
-            version = self._chains.newest(table, row)
+            versions = self._chains.versions(table, row)
+            version = next((one for one in reversed(versions) if visible(one)), versions[-1])
             foreign = self._transactions.is_foreign(state, version)
             self._met.append((state.transaction, record.step, table, version, foreign))
 
