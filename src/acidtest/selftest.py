@@ -6,7 +6,7 @@ server at a level weaker than the one claimed: what the oracles should see is th
 in the server.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from random import Random
@@ -15,7 +15,7 @@ from acidtest.casefile import load_case
 from acidtest.corpus import anomalies
 from acidtest.examine import Examiner
 from acidtest.generate import SIMPLE, generate_cases
-from acidtest.model import Case, Judgement, Level, Verdict
+from acidtest.model import Case, Level, Verdict
 from acidtest.simulated import BEHAVIOURS, Fault, case_file, faults_of, levels_of, spec_of
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
@@ -102,8 +102,8 @@ def _judge_all(
     return noticed, mistaken
 
 
-def _violations(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    return [verdict for verdict in verdicts if verdict.judgement is Judgement.VIOLATION]
+def _violations(verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+    return (verdict for verdict in verdicts if verdict.is_violation)
 
 
 def _random_cases(dbms: str, levels: Sequence[Level], seed: int, count: int) -> Iterator[Case]:

@@ -43,6 +43,8 @@ class Effect:
     """How many automatic numbers it took or passed by."""
     met: tuple[RowId, ...] = ()
     """Living rows whose keys kept new rows out, or were updated instead: the statement depends on them."""
+    meets_several: bool = False
+    """A new row had keys of several others: which of them the DBMS came upon is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,7 @@ class Insert:
             counts=frozenset(range(effect.count, effect.count + effect.uncounted + 1)),
             numbered=numbers.taken if numbers else 0,
             met=tuple(one for one in dict.fromkeys(effect.met) if one > 0),
+            meets_several=effect.meets_several,
         )
 
     def _place(self, row: Row, run: Run, effect: "InsertRun") -> bool:
@@ -103,7 +104,8 @@ class Insert:
             twins = effect.twins(row, self._arbiters)
             if not twins:
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
-        effect.met += twins
+        effect.met += twins if len(twins) == 1 else ()
+        effect.meets_several |= len(twins) > 1
         if not twins:
             effect.add(row)
         elif self._ignores or self._does_nothing():

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from acidtest.evaluator.writes import Effect
 from acidtest.model import Record, Trace
 from acidtest.model.trace import (
     INITIAL_WRITER,
@@ -56,12 +57,12 @@ class Tracer:
             )
             self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, dirty))
 
-    def met(
-        self, state: SessionState, record: Record, table: str, rows: Sequence[int], visible: Visible
-    ) -> None:
-        """An INSERT came upon the keys of these rows; where nobody waits, others may have written them, too."""
+    def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
+        """An INSERT came upon the keys of living rows, in the versions that it could see."""
         assert state.transaction is not None
-        for row in () if state.claim.upsert_reads_nothing else rows:
+        if effect.meets_several:
+            self.gaps.append("which of several rows an INSERT came upon")
+        for row in () if state.claim.upsert_reads_nothing else effect.met:
             versions = self._chains.versions(table, row)
             version = next((one for one in reversed(versions) if visible(one)), versions[-1])
             foreign = self._transactions.is_foreign(state, version)

@@ -43,11 +43,10 @@ class Waits:
         suspects = []
         for row in worked_on:
             lock = self._transactions.locks.conflict(state.transaction, shape.target, row, mode)
-            if lock is not None:
-                raise self._missing(
-                    record, lock.holder, lock.step, Hold.LOCKED_ROW, self._text(shape.target, row)
-                )
             newest = self._chains.newest(shape.target, row)
+            if lock is not None:
+                hold = Hold.WRITTEN_ROW if newest.writer == lock.holder else Hold.LOCKED_ROW
+                raise self._missing(record, lock.holder, lock.step, hold, self._text(shape.target, row))
             if self._transactions.is_foreign(state, newest):
                 if newest.deleted:
                     raise self._missing(
