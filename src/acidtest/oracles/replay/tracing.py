@@ -57,13 +57,14 @@ class Tracer:
             )
             self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, dirty))
 
-    def met(self, state: SessionState, record: Record, table: str, effect: Effect) -> None:
-        """An INSERT came upon the keys of living rows."""
+    def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
+        """An INSERT came upon the keys of living rows, in the versions that it could see."""
         assert state.transaction is not None
         if effect.meets_several:
             self.gaps.append("which of several rows an INSERT came upon")
         for row in () if state.claim.upsert_reads_nothing else effect.met:
-            version = self._chains.newest(table, row)
+            versions = self._chains.versions(table, row)
+            version = next((one for one in reversed(versions) if visible(one)), versions[-1])
             foreign = self._transactions.is_foreign(state, version)
             self._met.append((state.transaction, record.step, table, version, foreign))
 

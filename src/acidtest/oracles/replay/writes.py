@@ -8,7 +8,7 @@ from sqlglot import exp
 from acidtest.claims import Lock, OnConflict, Sees
 from acidtest.evaluator.writes import Change, Effect
 from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row
-from acidtest.oracles.chains import Seen
+from acidtest.oracles.chains import Seen, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
 from acidtest.oracles.replay.clustered import clustered_index, key_of, sets_indexed
 from acidtest.oracles.replay.context import HALF_DONE, Context
@@ -60,7 +60,7 @@ class Writes:
             raise UndecidedError("a write of several tables that waited")
         newest = self._visibility.committed(state)
         self._tracer.saw(state, record, shape, {**views, shape.target: work}, newest)
-        self._tracer.met(state, record, shape.target, effect)
+        self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         self._waits.take_locks(state, record, shape, effect.worked_on, Lock.EXCLUSIVE)
 
@@ -85,7 +85,7 @@ class Writes:
     ) -> Effect:
         """What the write had to do; where rows may have been passed by, what it did as far as it tells."""
         assert shape.target is not None
-        existing = self._chains.view(shape.target, self._visibility.committed(state))
+        existing = self._chains.view(shape.target, self._keys_seen(state, record))
         if state.claim.on_conflict is OnConflict.REFUSE and shape.tree.args.get("conflict") is not None:
             moment = self._visibility.snapshot(state, record)
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
@@ -103,6 +103,13 @@ class Writes:
             if fitting:
                 effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
         return effect
+
+    def _keys_seen(self, state: SessionState, record: Record) -> Visible:
+        """Against which rows unique keys are checked: the newest, but an optimistic transaction knows only
+        those of its snapshot before it commits."""
+        if state.claim.on_conflict is OnConflict.AT_COMMIT:
+            return self._visibility.visible(state, Sees.SNAPSHOT, self._visibility.snapshot(state, record))
+        return self._visibility.committed(state)
 
     def _apply(
         self, state: SessionState, record: Record, shape: Shape, effect: Effect, work: Sequence[Seen]
