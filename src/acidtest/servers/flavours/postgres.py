@@ -32,7 +32,6 @@ SETTINGS = {
     "max_prepared_transactions": "10",
     "deadlock_timeout": "10ms",
     "max_connections": "100",
-    "max_prepared_transactions": "16",
     "shared_buffers": "32MB",
     "dynamic_shared_memory_type": "mmap",
     "listen_addresses": "127.0.0.1",
