@@ -5,8 +5,8 @@ from typing import Any
 
 from sqlglot import exp
 
+from acidtest.evaluator import EvaluationError, Unknown, compile_scalar
 from acidtest.model import Failed, Row, Rows
-from acidtest.sql.evaluate import EvaluationError, Unknown, compile_scalar
 from acidtest.sql.trees import parse
 from tests.evaluator.server import KINDS, Server
 from tests.evaluator.tally import Tally

@@ -4,8 +4,8 @@ import select
 from dataclasses import dataclass
 from random import Random
 
+from acidtest.evaluator import Dialect, Settings, dialect_of
 from acidtest.model import Affected, Failed, Row, Rows, Schema
-from acidtest.sql.evaluate import Dialect, Settings, dialect_of
 from acidtest.targets.base import Target
 from acidtest.targets.resolve import open_target
 from tests.evaluator.expressions import (

@@ -3,8 +3,7 @@
 from random import Random
 from typing import Any
 
-from acidtest.model import Failed, Row, Rows
-from acidtest.sql.evaluate import (
+from acidtest.evaluator import (
     EvaluationError,
     Result,
     Unknown,
@@ -12,6 +11,7 @@ from acidtest.sql.evaluate import (
     compile_predicate,
     compile_query,
 )
+from acidtest.model import Failed, Row, Rows
 from acidtest.sql.trees import parse
 from tests.evaluator.expressions import Expressions
 from tests.evaluator.server import Server

@@ -76,6 +76,7 @@ class ScriptedSession(Session):
         self.cancelled = False
 
     def launch(self, sql: str) -> None:
+        self._target.launched = True
         self._target.on_launch(self, sql)
 
     def answer(self, reply: Reply) -> None:
@@ -152,6 +153,11 @@ class ScriptedTarget(Target):
         self.auto_increment = False
         self.state_now: State = {"t": ((1,),)}
         self.cancel_answers = True
+        self.renewed = 0
+        self.uncleanable = False
+        self.unreadable = False  # once a statement was launched
+        self.launched = False
+        self.on_clear: Callable[[], None] = lambda: None
 
     def open_session(self) -> Session:
         self.sessions.append(ScriptedSession(self))
@@ -162,6 +168,8 @@ class ScriptedTarget(Target):
 
     def clean(self, session: Session, thorough: bool) -> None:
         assert isinstance(session, ScriptedSession)
+        if self.uncleanable:
+            raise TargetFailedError("refused")
         self.cleaned.append((session, thorough))
         session.transaction = NONE
 
@@ -174,10 +182,21 @@ class ScriptedTarget(Target):
     def watch(self) -> Watch | None:
         return ScriptedWatch(self) if self._waits else None
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
+        if self.dead:
+            raise TargetFailedError("gone")
+        self.on_clear()
+
+    def renew(self) -> None:
+        self.renewed += 1
+        super().renew()
+
+    def build(self, statements: Sequence[str]) -> None:
         self.rebuilt += 1
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        if self.dead:
+            raise TargetFailedError("gone")
         self.refilled += 1
 
     def schema(self) -> Schema:
@@ -185,7 +204,7 @@ class ScriptedTarget(Target):
         return Schema((Table("t", (column,)),))
 
     def state(self, tables: Sequence[str]) -> State:
-        if self.dead:
+        if self.dead or (self.unreadable and self.launched):
             raise TargetFailedError("gone")
         return self.state_now
 

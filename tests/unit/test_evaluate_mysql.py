@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from acidtest.model import Column, ErrorKind, Schema, Table
-from acidtest.sql.evaluate import (
+from acidtest.evaluator import (
     EvaluationError,
     Unknown,
     compile_assignment,
@@ -15,6 +14,7 @@ from acidtest.sql.evaluate import (
     compile_scalar,
     dialect_of,
 )
+from acidtest.model import Column, ErrorKind, Schema, Table
 from acidtest.sql.trees import parse
 
 CI, BIN = "utf8mb4_general_ci", "utf8mb4_bin"

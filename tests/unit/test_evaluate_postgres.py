@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from acidtest.model import Column, ErrorKind, Table
-from acidtest.sql.evaluate import (
+from acidtest.evaluator import (
     EvaluationError,
     Settings,
     Unknown,
@@ -15,6 +14,7 @@ from acidtest.sql.evaluate import (
     compile_scalar,
     dialect_of,
 )
+from acidtest.model import Column, ErrorKind, Table
 from acidtest.sql.trees import parse
 
 T = Table(

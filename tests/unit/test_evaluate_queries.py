@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from acidtest.evaluator import CompiledQuery, EvaluationError, Unknown, compile_query, dialect_of
 from acidtest.model import Column, ErrorKind, Index, Schema, Table
-from acidtest.sql.evaluate import CompiledQuery, EvaluationError, Unknown, compile_query, dialect_of
 from acidtest.sql.trees import parse
 
 PRIMARY = (Index("PRIMARY", ("id",), unique=True, primary=True),)

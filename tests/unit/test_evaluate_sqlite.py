@@ -5,10 +5,7 @@ from typing import Any
 
 import pytest
 
-from acidtest.model import Column, ErrorKind, Index, Schema, Table
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.evaluating import engine_for, knows
-from acidtest.sql.evaluate import (
+from acidtest.evaluator import (
     EvaluationError,
     Unknown,
     compile_assignment,
@@ -16,6 +13,9 @@ from acidtest.sql.evaluate import (
     compile_scalar,
     dialect_of,
 )
+from acidtest.model import Column, ErrorKind, Index, Schema, Table
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.engines.evaluating import engine_for, knows
 from acidtest.sql.shape import shape_of
 from acidtest.sql.trees import parse
 

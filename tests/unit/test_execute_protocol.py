@@ -1,10 +1,13 @@
 """The protocol of a run, on a scripted target (tests/unit/scripted.py)."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from threading import Timer
 
 import pytest
 
-from acidtest.execute import Executor, Limits, inquiry
+from acidtest.errors import TargetFailedError
+from acidtest.execute import DiedLaterError, Executor, Limits, inquiry
 from acidtest.execute.inquiry import FIRST_QUESTION_S, PATIENCE, Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.model import (
@@ -15,6 +18,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Reply,
@@ -26,11 +30,16 @@ from acidtest.targets import Waits
 from tests.unit.scripted import NONE, OPEN, ScriptedSession, ScriptedTarget, ScriptedWatch, error, ok
 
 
-def case_of(*steps: str, setup: tuple[str, ...] = ()) -> Case:
-    """`tx1 COMMIT` stands for the statement COMMIT of session tx1."""
-    pairs = [step.split(" ", 1) for step in steps]
-    transactions, schedule = interleave([(name, Statement(sql)) for name, sql in pairs], {})
-    return Case("case", tuple(map(Statement, setup)), transactions, schedule)
+def case_of(*steps: str, setup: tuple[str, ...] = (), strict: bool = False) -> Case:
+    """`tx1 COMMIT` stands for the statement COMMIT of session tx1, `tx1+ COMMIT` for a joined one; behind
+    ` -- await` stand the sessions it awaits."""
+    parsed = [(name, *sql.partition(" -- await ")) for name, sql in (step.split(" ", 1) for step in steps)]
+    statements = [
+        (name.rstrip("+"), Statement(sql, joined=name.endswith("+"), awaits=tuple(awaits.split())))
+        for name, sql, _, awaits in parsed
+    ]
+    transactions, schedule = interleave(statements, {})
+    return Case("case", tuple(map(Statement, setup)), transactions, schedule, strict=strict)
 
 
 def events(history: History) -> list[str]:
@@ -290,8 +299,8 @@ def test_a_session_that_ignores_the_cancel_is_dropped_and_replaced() -> None:
 
 def test_a_lost_connection_omits_the_rest_of_its_session_only() -> None:
     lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
-    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "DIE" else ok()))
-    history = run(target, case_of("tx1 BEGIN", "tx1 DIE", "tx1 COMMIT", "tx2 SELECT"))
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "SELECT die" else ok()))
+    history = run(target, case_of("tx1 BEGIN", "tx1 SELECT die", "tx1 COMMIT", "tx2 SELECT"))
     assert isinstance(history.records[2].outcome, Omitted)
     assert history.records[3].outcome == Affected(0)
     assert not history.server_died
@@ -313,6 +322,90 @@ def test_a_server_that_dies_is_part_of_the_history_and_restarted_for_the_next_ca
         again = executor.run(case_of("tx1 SELECT"))
     assert target.restarted == 1
     assert again.records[0].outcome == Affected(0)
+
+
+def test_a_server_that_dies_when_its_tables_are_dropped_dies_of_that_run() -> None:
+    def die() -> None:
+        if target.rebuilt:
+            target.dead = True
+            raise TargetFailedError("gone")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.on_clear = die
+    with Executor(target) as executor:
+        history = executor.run(case_of("tx1 SELECT"), fresh=True)
+        assert history.server_died
+        assert history.final == target.state_now  # it had been read by then
+        target.on_clear = lambda: None
+        assert not executor.run(case_of("tx1 SELECT"), fresh=True).server_died
+    assert target.restarted == 1
+
+
+def test_a_server_that_dies_between_two_runs_died_of_the_first() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 SELECT", setup=("CREATE TABLE t (a INT)",))
+    with Executor(target) as executor:
+        first = executor.run(case)
+        assert not first.server_died
+        target.dead = True
+        with pytest.raises(DiedLaterError) as late:
+            executor.run(case)
+        assert late.value.history == replace(first, died=True)
+        assert late.value.history.server_died
+        assert not executor.run(case).server_died
+    assert target.restarted == 1
+
+
+def test_a_death_is_told_once() -> None:
+    def refuse() -> None:
+        raise TargetFailedError("refused")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        target.dead = True
+        with pytest.raises(DiedLaterError):
+            executor.run(case_of("tx1 SELECT"))
+        target.dead = False
+        target.on_clear = refuse
+        with pytest.raises(TargetFailedError) as refused:
+            executor.run(case_of("tx1 SELECT"))
+        assert not isinstance(refused.value, DiedLaterError)
+
+
+def test_a_final_state_that_a_living_server_does_not_tell_is_no_death() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 ALTER TABLE t ADD b INT")
+    with Executor(target) as executor:
+        target.unreadable = True
+        history = executor.run(case)
+        assert history.final is None
+        assert not history.server_died
+        target.unreadable = False
+        assert executor.run(case).final == target.state_now
+    assert target.renewed == 1  # what could not be read is not trusted
+
+
+def test_a_session_that_cannot_be_cleaned_is_replaced() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.uncleanable = True
+    with Executor(target) as executor:
+        assert executor.run(case_of("tx1 SELECT", "tx2 SELECT")).final == target.state_now
+        assert not any(session.alive for session in target.sessions)
+        target.uncleanable = False
+        assert not executor.run(case_of("tx1 SELECT")).server_died
+    assert len(target.sessions) == 3
+
+
+def test_a_database_in_which_the_dbms_met_an_error_of_its_own_is_made_anew() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(error(ErrorKind.INTERNAL) if sql == "BREAK" else ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        assert target.renewed == 0
+        executor.run(case_of("tx1 BREAK"))
+        assert target.renewed == 1
+        executor.run(case_of("tx1 SELECT"))
+    assert target.renewed == 1
 
 
 def test_sessions_are_cleaned_thoroughly_only_if_a_statement_may_leave_traces() -> None:
@@ -438,3 +531,145 @@ def test_who_was_cut_off_and_came_back_is_heard_through_the_new_descriptor() -> 
     listener.forget(three)
     assert not listener.news(0)
     listener.close()
+
+
+def launches(history: History) -> list[str]:
+    return [
+        f"{event.session} {history.records[event.step].sql}"
+        for event in history.events
+        if event.kind is EventKind.LAUNCHED
+    ]
+
+
+def test_the_rest_of_a_step_goes_before_anybody_else_once_it_is_released() -> None:
+    case = case_of(
+        "tx1 UPDATE", "tx2 UPDATE", "tx2+ SELECT", "tx1 SELECT", "tx1 COMMIT", "tx3 SELECT", "tx2 COMMIT"
+    )
+    for strict in (False, True):
+        history = run(Locks().target, replace(case, strict=strict))
+        assert launches(history) == [
+            "tx1 UPDATE",
+            "tx2 UPDATE",
+            "tx1 SELECT",
+            "tx1 COMMIT",
+            "tx2 SELECT",
+            "tx3 SELECT",
+            "tx2 COMMIT",
+        ]
+
+
+def test_the_rest_of_a_step_that_failed_is_omitted() -> None:
+    def launch(session: ScriptedSession, sql: str) -> None:
+        session.answer(error(ErrorKind.DUPLICATE_KEY) if sql == "INSERT" else ok())
+
+    target = ScriptedTarget(launch)
+    history = run(target, case_of("tx1 INSERT", "tx1+ SELECT", "tx1+ DELETE", "tx1 COMMIT"))
+    assert launches(history) == ["tx1 INSERT", "tx1 COMMIT"]
+    why = Omitted("an earlier statement of its step failed")
+    assert [history.records[step].outcome for step in (1, 2)] == [why, why]
+
+
+def test_the_commit_of_a_failed_transaction_does_not_cut_its_step_short() -> None:
+    def launch(session: ScriptedSession, sql: str) -> None:
+        session.answer(error(ErrorKind.TRANSACTION_STATE) if sql == "COMMIT" else ok())
+
+    history = run(ScriptedTarget(launch), case_of("tx1 COMMIT", "tx1+ SELECT"))
+    assert launches(history) == ["tx1 COMMIT", "tx1 SELECT"]
+
+
+class TimingOut(Locks):
+    """A statement that waits fails with a time-out a little later."""
+
+    def launch(self, session: ScriptedSession, sql: str) -> None:
+        super().launch(session, sql)
+        if session in self.queue:
+            Timer(0.1, self._give_up, [session]).start()
+
+    def _give_up(self, session: ScriptedSession) -> None:
+        self.queue.remove(session)
+        session.answer(error(ErrorKind.LOCK_TIMEOUT))
+
+
+def test_what_is_awaited_ends_before_the_schedule_goes_on() -> None:
+    case = case_of("tx1 UPDATE", "tx2 UPDATE -- await tx2", "tx1 COMMIT")
+    history = run(TimingOut().target, case)
+    assert events(history)[2:] == [
+        "launched tx2 1",
+        "blocked tx2 1 by tx1",
+        "completed tx2 1",
+        "launched tx1 2",
+        "completed tx1 2",
+    ]
+
+
+def test_what_is_awaited_in_vain_holds_nobody_up_for_ever() -> None:
+    case = case_of("tx1 UPDATE", "tx2 UPDATE -- await tx2", "tx1 COMMIT")
+    history = run(Locks().target, case, Limits(statement_s=0.05))
+    assert history.records[1].outcome == Affected(1)
+
+
+def test_in_a_strict_order_a_waiting_session_holds_up_the_others() -> None:
+    steps = ("tx1 UPDATE", "tx2 UPDATE", "tx2 SELECT", "tx3 SELECT", "tx1 COMMIT")
+    strict = run(TimingOut().target, case_of(*steps, strict=True))
+    assert [step.split()[0] for step in launches(strict)] == ["tx1", "tx2", "tx2", "tx3", "tx1"]
+
+
+def test_a_strict_order_that_cannot_be_kept_is_given_up() -> None:
+    case = case_of("tx1 UPDATE", "tx2 UPDATE", "tx2 SELECT", "tx1 COMMIT", strict=True)
+    history = run(Locks().target, case, Limits(statement_s=0.05))
+    assert launches(history) == ["tx1 UPDATE", "tx2 UPDATE", "tx1 COMMIT", "tx2 SELECT"]
+
+
+def test_the_teardown_runs_last_and_its_errors_are_only_told() -> None:
+    sent: list[str] = []
+
+    def launch(session: ScriptedSession, sql: str) -> None:
+        sent.append(sql)
+        session.answer(error(ErrorKind.NO_SUCH_OBJECT) if sql == "DROP ROLE r" else ok())
+
+    case = replace(case_of("tx1 SELECT"), teardown=(Statement("DROP ROLE r"), Statement("DROP TABLE t")))
+    target = ScriptedTarget(launch)
+    with Executor(target) as executor:
+        history = executor.run(case)
+        assert sent == ["SELECT", "DROP ROLE r", "DROP TABLE t"]
+        ((sql, failure),) = history.teardown_failures
+        assert sql == "DROP ROLE r"
+        assert isinstance(failure, Failed)
+        assert history.final == {"t": ((1,),)}
+        executor.run(case)
+        assert target.rebuilt == 2, "after a teardown nothing can be refilled"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1", "COMMIT"), ("UPDATE t SET a = 1",), ("BEGIN", "DROP TABLE t")],
+    ids=["commit", "autocommit", "implicit"],
+)
+def test_what_may_have_committed_when_its_connection_was_lost_is_indeterminate(
+    statements: tuple[str, ...],
+) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert history.records[-1].outcome == Indeterminate("0", "connection-lost")
+    assert history.indeterminate == (history.records[-1],)
+    assert not any(event.kind is EventKind.ABORTED for event in history.events)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1"), ("SELECT 1",), ("BEGIN", "UPDATE t SET a = 1", "ROLLBACK")],
+    ids=["inside", "query", "rollback"],
+)
+def test_what_cannot_have_committed_has_failed(statements: tuple[str, ...]) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert isinstance(history.records[-1].outcome, Failed)
+    assert history.indeterminate == ()
+
+
+def test_a_statement_that_was_never_sent_has_failed() -> None:
+    unsent = error(ErrorKind.CONNECTION_LOST, Undone.NOTHING, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(unsent))
+    assert run(target, case_of("tx1 UPDATE t SET a = 1")).indeterminate == ()

@@ -9,9 +9,9 @@ import pytest
 from acidtest.errors import TargetFailedError
 from acidtest.model import ErrorKind, TransactionState, Undone, Value
 from acidtest.servers.base import Endpoint
-from acidtest.targets.postgres import PostgresTarget
-from acidtest.targets.postgres_errors import classify, undone
-from acidtest.targets.postgres_values import decoder
+from acidtest.targets.postgres.errors import classify, undone
+from acidtest.targets.postgres.target import PostgresTarget
+from acidtest.targets.postgres.values import decoder
 
 NONE, OPEN, FAILED = TransactionState.NONE, TransactionState.OPEN, TransactionState.FAILED
 
@@ -37,7 +37,9 @@ NONE, OPEN, FAILED = TransactionState.NONE, TransactionState.OPEN, TransactionSt
         ("53300", ErrorKind.RESOURCES),
         ("28P01", ErrorKind.ACCESS),
         ("XX001", ErrorKind.INTERNAL),
-        ("P0001", ErrorKind.OTHER),
+        ("P0001", ErrorKind.CONSTRAINT),
+        ("ZZ000", ErrorKind.OTHER),
+        ("XX000", ErrorKind.INTERNAL),
     ],
 )
 def test_a_code_has_a_kind_of_its_own_or_its_class_s(sqlstate: str, kind: ErrorKind) -> None:

@@ -10,12 +10,12 @@ from random import Random
 
 from sqlglot import exp
 
+from acidtest.evaluator import Dialect, EvaluationError, Unknown, compile_predicate, dialect_of
 from acidtest.generate.flavour import Can, Flavour
 from acidtest.generate.profile import Conflicts
 from acidtest.generate.statements import Draft, Kind
 from acidtest.generate.tables import TableDef
 from acidtest.model import Row, Schema
-from acidtest.sql.evaluate import Dialect, EvaluationError, Unknown, compile_predicate, dialect_of
 
 
 class Strategy(StrEnum):

@@ -92,6 +92,15 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Indeterminate:
+    """The connection was lost before the reply to a COMMIT, or to a statement that commits by itself: whether
+    it took effect is not known. `code` is that of the lost connection."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked:
     """Still waiting when the case had nothing left that could release it."""
 
@@ -112,13 +121,15 @@ class Omitted:
     why: str
 
 
-Outcome = Rows | Affected | Failed | Blocked | Overran | Omitted
+Outcome = Rows | Affected | Failed | Indeterminate | Blocked | Overran | Omitted
 
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A session's answer to one statement."""
+    """A session's answer to one statement. To a script it is the first error, else the last result; `parts`
+    then holds what came of each of its statements, as far as they were run."""
 
     outcome: Rows | Affected | Failed
     transaction: TransactionState
     warnings: tuple[Warning, ...] = ()
+    parts: tuple[Rows | Affected | Failed, ...] = ()

@@ -12,6 +12,7 @@ from acidtest.model import (
     Blocked,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Outcome,
     Overran,
@@ -53,6 +54,7 @@ def run_to_json(history: History, unmet: tuple[Unmet, ...] = ()) -> dict[str, An
         "unmet": [
             {"step": u.step, "table": u.table, "expected": u.expected, "observed": u.observed} for u in unmet
         ],
+        "teardown_failures": [{"sql": sql} | _outcome(outcome) for sql, outcome in history.teardown_failures],
     }
 
 
@@ -68,6 +70,7 @@ def _record(record: Record) -> dict[str, Any]:
         "session": record.session,
         "sql": record.sql,
         **_outcome(record.outcome),
+        "parts": [_outcome(part) for part in record.parts],
         "waited": record.waited,
         "blocked_by": list(record.blocked_by),
         "resumed_by": record.resumed_by,
@@ -107,6 +110,9 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
                     "undone": outcome.undone.value,
                 },
             }
+        case Indeterminate():
+            why = f"the connection was lost before the reply: {outcome.message} {outcome.code}"
+            data |= {"outcome": "indeterminate", "reason": why.rstrip()}
         case Blocked():
             data |= {"outcome": "blocked", "reason": "it still waited when the schedule ended"}
         case Overran():

@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from acidtest.casefile import (
     Unmet,
+    await_lines,
     format_outcome,
     format_rows,
     front_lines,
     printable,
+    session_mark,
     terminated,
 )
 from acidtest.model import (
@@ -21,12 +23,13 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Record,
 )
 from acidtest.sql import StatementKind, kind_of
-from acidtest.sql.split import rules_for
+from acidtest.sql.split import Rules, rules_for
 
 COMMENT_COLUMN_MAX = 64
 """Results stand in one column, as in a bug report that someone aligned by hand, but not farther right."""
@@ -52,6 +55,7 @@ def print_history(history: History, unmet: Iterable[Unmet] = ()) -> str:
         *_Schedule(history, {one.step: one for one in unmet if one.step is not None}).lines(),
         "-- final",
         *_final(history, {one.table: one for one in unmet if one.table is not None}),
+        *_teardown(history, rules),
     ]
     return "\n".join(lines) + "\n"
 
@@ -70,6 +74,10 @@ class _Schedule:
         self._unmet = unmet
         self._rules = rules_for([history.dbms])
         self._lines: list[str] = []
+        self._awaits: list[str] = []
+        """The mark of the last statement, which may stand behind all that is said of it."""
+        self._session: str | None = None
+        """Whose statement was printed last."""
         lengths = [len(self._line(record)) for record in history.records if "\n" not in record.sql]
         self._column = max((length for length in lengths if length <= COMMENT_COLUMN_MAX), default=0)
         self._last: int | None = None
@@ -92,7 +100,7 @@ class _Schedule:
                 case EventKind.ABORTED:
                     self._say(record, "aborted: the transaction was undone")
         self._unfinished()
-        return self._lines
+        return [*self._lines, *self._awaits]
 
     def _unfinished(self) -> None:
         """What never came to an end, and what was never sent."""
@@ -109,15 +117,25 @@ class _Schedule:
             self._judge(record)
 
     def _statement(self, record: Record) -> None:
+        self._lines.extend(self._awaits)
+        self._awaits = list(await_lines(self._history.case.steps[record.step]))
         self._lines.append(self._line(record))
         self._last = record.step
+        self._session = record.session
 
     def _line(self, record: Record) -> str:
-        return f"/* {record.session} */ {terminated(record.sql, self._rules)}"
+        step = self._history.case.steps[record.step]
+        # Where others came in between, a joined statement stands for itself.
+        mark = session_mark(step) if self._session == step.session else f"/* {step.session} */"
+        return f"{mark} {terminated(record.sql, self._rules)}"
 
     def _completed(self, record: Record) -> None:
         outcome = record.outcome
-        message = f": {printable(outcome.message)}" if isinstance(outcome, Failed) and outcome.message else ""
+        message = (
+            f": {printable(outcome.message)}"
+            if isinstance(outcome, Failed | Indeterminate) and outcome.message
+            else ""
+        )
         silent = isinstance(outcome, Affected) and kind_of(record.sql) is not StatementKind.WRITE
         self._say(record, "ok" if silent else format_outcome(outcome) + message)
         for warning in record.warnings:
@@ -152,6 +170,17 @@ def brief(history: History, step: int) -> str:
     if len(words) > LONGEST_BRIEF:
         words = words[: LONGEST_BRIEF - 3] + "..."
     return f"{record.session} {words}"
+
+
+def _teardown(history: History, rules: Rules) -> Iterator[str]:
+    failures = dict(history.teardown_failures)
+    if history.case.teardown:
+        yield "-- teardown"
+    for statement in history.case.teardown:
+        yield terminated(statement.sql, rules)
+        if (failure := failures.get(statement.sql)) is not None:
+            message = f": {printable(failure.message)}" if isinstance(failure, Failed) else ""
+            yield f"--   {format_outcome(failure)}{message}"
 
 
 def _final(history: History, unmet: Mapping[str, Unmet]) -> Iterator[str]:

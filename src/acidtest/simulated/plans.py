@@ -5,17 +5,17 @@ from functools import lru_cache
 
 from sqlglot import exp
 
-from acidtest.model import Schema, Table
-from acidtest.simulated.problems import unsupported
-from acidtest.sql.evaluate import (
+from acidtest.evaluator import (
     CompiledExpression,
     CompiledQuery,
     compile_predicate,
     compile_query,
     dialect_of,
 )
+from acidtest.evaluator.writes import Write, compile_write, has_strict_condition
+from acidtest.model import Schema, Table
+from acidtest.simulated.problems import unsupported
 from acidtest.sql.shape import Locking, Shape, Verb, shape_of
-from acidtest.sql.writes import Write, compile_write, has_strict_condition
 
 GRAMMAR = "mysql"
 DIALECT = dialect_of("mariadb")

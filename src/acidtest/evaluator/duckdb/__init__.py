@@ -1,0 +1,5 @@
+"""DuckDB."""
+
+from acidtest.evaluator.duckdb.dialect import DuckDB
+
+__all__ = ["DuckDB"]

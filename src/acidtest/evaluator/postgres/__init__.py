@@ -1,0 +1,5 @@
+"""PostgreSQL."""
+
+from acidtest.evaluator.postgres.dialect import PostgreSQL
+
+__all__ = ["PostgreSQL"]

@@ -1,0 +1,5 @@
+"""SQLite."""
+
+from acidtest.evaluator.sqlite.dialect import SQLite
+
+__all__ = ["SQLite"]
