@@ -51,7 +51,7 @@ ALLOWED: dict[str, set[str]] = {
         "targets",
     },
     "examine": {"claims", "execute", "oracles", "targets"},
-    "pipeline": {"examine", "findings", "generate", "targets"},
+    "pipeline": {"examine", "execute", "findings", "generate", "targets"},
     "signatures": {"sql"},
     "specs": {"casefile", "examine"},
     "doctor": {"servers", "targets"},
