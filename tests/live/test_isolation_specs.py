@@ -102,6 +102,15 @@ def test_one_spec_prints_its_permutations_as_cases(run: Run, specs: Path) -> Non
 
 
 @pytest.mark.live("postgres@18")
+def test_one_permutation_is_a_case_like_any_other(run: Run) -> None:
+    ran = run(f"{FOLDER / 'specs' / 'all-orders.spec'}#5", "-t", "postgres@18")
+    assert ran.code == 0
+    assert ran.out.count("-- schedule") == 1
+    assert "-- title: permutation 5 of all-orders: go_b go_a c_b c_a" in ran.out
+    assert "-- as recorded" in ran.out
+
+
+@pytest.mark.live("postgres@18")
 def test_what_cannot_be_run_is_said_and_the_rest_is_run(run: Run, specs: Path) -> None:
     refused = "setup { CREATE TABLE t (a nonsense); } session s step a { SELECT 1; }"
     (specs / "specs" / "refused.spec").write_text(refused)
@@ -167,6 +176,7 @@ def test_problems_are_one_sentence(run: Run, specs: Path, tmp_path: Path) -> Non
             (FOLDER / "specs" / "all-orders.spec", "--compare", tmp_path),
             "no recorded output all-orders.out in",
         ),
+        ((FOLDER / "specs" / "all-orders.spec#7",), "all-orders.spec has permutations 1 to 6, and no 7"),
         ((FOLDER, "-t", "sqlite"), "isolation specs are written for PostgreSQL, and sqlite is sqlite"),
     ):
         ran = run(*arguments)
