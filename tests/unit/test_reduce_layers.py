@@ -96,8 +96,6 @@ def test_marks_and_the_teardown_go_unless_they_matter() -> None:
     joined = smallest(lambda one: any(step.statement.joined for step in one.steps))
     assert joined.startswith(f"{head}-- schedule\n/* tx1 */  ")
     assert "/* tx1+ */" in joined
-    awaiting = smallest(lambda one: any(step.statement.awaits == (step.session,) for step in one.steps))
-    assert awaiting.endswith("SELECT 1;                      -- await\n")
     other = smallest(lambda one: any({*step.statement.awaits} - {step.session} for step in one.steps))
     assert "/* tx1 */ SELECT 1;                      -- await tx2\n" in other
 
