@@ -42,6 +42,7 @@ class _Mailbox:
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         self._items: deque[object] = deque()
+        self._closed = False
 
     def put(self, item: object) -> None:
         self._items.append(item)
@@ -53,12 +54,19 @@ class _Mailbox:
         os.read(self._read, 1)
         return self._items.popleft()
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._items
+
     def fileno(self) -> int:
         return self._read
 
     def close(self) -> None:
-        for fd in (self._read, self._write):
-            os.close(fd)
+        """May be called again."""
+        if not self._closed:
+            self._closed = True
+            for fd in (self._read, self._write):
+                os.close(fd)
 
 
 class ScriptedSession(Session):
@@ -75,6 +83,11 @@ class ScriptedSession(Session):
         """The server's reply arrives."""
         self._mailbox.put(reply)
 
+    @property
+    def is_read_out(self) -> bool:
+        """Whether no reply lies unread."""
+        return self._mailbox.is_empty
+
     def poll(self) -> Reply | None:
         reply = self._mailbox.get()
         if reply is None:
@@ -89,8 +102,7 @@ class ScriptedSession(Session):
         return self._mailbox.fileno()
 
     def close(self) -> None:
-        if self.alive:
-            self._mailbox.close()
+        self._mailbox.close()
         self.alive = False
 
 
@@ -141,6 +153,8 @@ class ScriptedTarget(Target):
         self.auto_increment = False
         self.state_now: State = {"t": ((1,),)}
         self.cancel_answers = True
+        self.renewed = 0
+        self.uncleanable = False
         self.unreadable = False  # once a statement was launched
         self.launched = False
         self.on_clear: Callable[[], None] = lambda: None
@@ -154,6 +168,8 @@ class ScriptedTarget(Target):
 
     def clean(self, session: Session, thorough: bool) -> None:
         assert isinstance(session, ScriptedSession)
+        if self.uncleanable:
+            raise TargetFailedError("refused")
         self.cleaned.append((session, thorough))
         session.transaction = NONE
 
@@ -170,6 +186,10 @@ class ScriptedTarget(Target):
         if self.dead:
             raise TargetFailedError("gone")
         self.on_clear()
+
+    def renew(self) -> None:
+        self.renewed += 1
+        super().renew()
 
     def build(self, statements: Sequence[str]) -> None:
         self.rebuilt += 1

@@ -383,6 +383,29 @@ def test_a_final_state_that_a_living_server_does_not_tell_is_no_death() -> None:
         assert not history.server_died
         target.unreadable = False
         assert executor.run(case).final == target.state_now
+    assert target.renewed == 1  # what could not be read is not trusted
+
+
+def test_a_session_that_cannot_be_cleaned_is_replaced() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.uncleanable = True
+    with Executor(target) as executor:
+        assert executor.run(case_of("tx1 SELECT", "tx2 SELECT")).final == target.state_now
+        assert not any(session.alive for session in target.sessions)
+        target.uncleanable = False
+        assert not executor.run(case_of("tx1 SELECT")).server_died
+    assert len(target.sessions) == 3
+
+
+def test_a_database_in_which_the_dbms_met_an_error_of_its_own_is_made_anew() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(error(ErrorKind.INTERNAL) if sql == "BREAK" else ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        assert target.renewed == 0
+        executor.run(case_of("tx1 BREAK"))
+        assert target.renewed == 1
+        executor.run(case_of("tx1 SELECT"))
+    assert target.renewed == 1
 
 
 def test_sessions_are_cleaned_thoroughly_only_if_a_statement_may_leave_traces() -> None:

@@ -12,7 +12,18 @@ from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.execute.run import Limits, Run
-from acidtest.model import Case, Failed, History, Level, Outcome, Overran, State, Statement
+from acidtest.model import (
+    Case,
+    ErrorKind,
+    Failed,
+    History,
+    Level,
+    Outcome,
+    Overran,
+    Record,
+    State,
+    Statement,
+)
 from acidtest.sql import may_change_schema, may_leave_session_traces
 from acidtest.targets import Session, Target
 
@@ -45,6 +56,7 @@ class Executor:
         self._connected = False
         self._settings: Mapping[str, str] = {}
         self._last: History | None = None
+        self._distrusted = False
 
     def run(self, case: Case, fresh: bool = False) -> History:
         """Run a case and tell what happened. `fresh` builds the tables anew even where refilling would do.
@@ -57,6 +69,8 @@ class Executor:
         self.target.check_levels(levels.values())
         self._connect()
         try:
+            if self._distrusted:
+                self._renew()
             schema, initial = self._ground.prepare(case, fresh)
             sessions = self._ready_sessions(levels)
         except TargetFailedError as error:
@@ -78,7 +92,8 @@ class Executor:
         except BaseException:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
-        final, failures, died = self._finish(case, sessions, fresh)
+        broken = any(map(_is_internal, log.records.values()))
+        final, failures, died = self._finish(case, sessions, fresh, broken)
         self._last = History(
             case=case,
             target=self.target.label,
@@ -171,13 +186,14 @@ class Executor:
     # -- after the schedule
 
     def _finish(
-        self, case: Case, sessions: dict[str, Session], fresh: bool
+        self, case: Case, sessions: dict[str, Session], fresh: bool, broken: bool
     ) -> tuple[State | None, _TeardownFailures, bool]:
         """Clean up and read the final state, which is None if it cannot be read; run the teardown; and
         whether the server died.
 
         Tables that will be built anew are dropped now, not when the next run begins: a server that cannot
-        survive that dies of this run.
+        survive that dies of this run. What a DBMS that met an error inside itself (`broken`) has left, or
+        what cannot be read, is not trusted any more.
         """
         final: State | None = None
         failures: _TeardownFailures = ()
@@ -187,11 +203,15 @@ class Executor:
                 self._ground.reread()
             final = self._ground.state()
             failures = self._tear_down(case)
-            if fresh:
+            if broken:
+                self._renew()
+            elif fresh:
                 self._ground.clear()
         except TargetFailedError:
             died = not self.target.is_alive()
             self._disconnect()
+            if not died:
+                self._distrusted = True
             return final, failures, died
         return final, failures, False
 
@@ -228,13 +248,22 @@ class Executor:
             poller.poll(1000 * left_s)
         return reply.outcome
 
+    def _renew(self) -> None:
+        """A database that nobody else has touched."""
+        self._distrusted = False
+        self._ground.forget()
+        self.target.renew()
+
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
-        """End open transactions; replace lost sessions, if the server still lives."""
+        """End open transactions; replace sessions that are lost or cannot be cleaned, if the server lives."""
         for transaction in case.transactions:
             session = sessions[transaction.name]
             if session.alive:
                 traces = any(may_leave_session_traces(statement.sql) for statement in transaction.statements)
-                self.target.clean(session, thorough=traces)
+                try:
+                    self.target.clean(session, thorough=traces)
+                except TargetFailedError:
+                    session.close()  # what it still holds must not reach the next case
         lost = [session for session in self._sessions if not session.alive]
         if lost and not self.target.is_alive():
             raise TargetFailedError(f"{self.target.label} died")
@@ -245,3 +274,7 @@ class Executor:
         self._sessions.remove(session)
         self._listener.forget(session)
         session.close()
+
+
+def _is_internal(record: Record) -> bool:
+    return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.INTERNAL

@@ -115,6 +115,11 @@ class Target(ABC):
         """Empty the private database. One that cannot be emptied is made anew, and sessions in it are lost;
         raises `TargetFailedError` if that fails too."""
 
+    def renew(self) -> None:
+        """Make the private database anew, because what stands in it cannot be trusted. Sessions in it may be
+        lost; raises `TargetFailedError` if it cannot be done."""
+        self.clear()
+
     @abstractmethod
     def build(self, statements: Sequence[str]) -> None:
         """Run these statements in the empty private database. One that the DBMS refuses is a `UsageError`

@@ -147,6 +147,10 @@ class InProcessTarget(Target):
     def clear(self) -> None:
         self._empty()
 
+    def renew(self) -> None:
+        self._close_sessions()
+        self._create()
+
     def build(self, statements: Sequence[str]) -> None:
         for statement in statements:
             self._demand(statement)

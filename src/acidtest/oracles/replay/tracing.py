@@ -57,13 +57,14 @@ class Tracer:
             )
             self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, dirty))
 
-    def met(self, state: SessionState, record: Record, table: str, effect: Effect) -> None:
-        """An INSERT came upon the keys of living rows."""
+    def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
+        """An INSERT came upon the keys of living rows, in the versions that it could see."""
         assert state.transaction is not None
         if effect.meets_several:
             self.gaps.append("which of several rows an INSERT came upon")
         for row in () if state.claim.upsert_reads_nothing else effect.met:
-            version = self._chains.newest(table, row)
+            versions = self._chains.versions(table, row)
+            version = next((one for one in reversed(versions) if visible(one)), versions[-1])
             foreign = self._transactions.is_foreign(state, version)
             self._met.append((state.transaction, record.step, table, version, foreign))
 
@@ -138,17 +139,21 @@ class Tracer:
             if row in matched or version.writer == INITIAL_WRITER:
                 continue
             before = self._before(look.table, row, version)
-            if before is None or before.values is None:
+            if before is None or before.values is None or self._is_intermediate(look.table, row, version):
                 continue
             if not exact or self._meets(look, row, before):
                 yield version
 
     def _before(self, table: str, row: int, version: Version) -> Version | None:
+        """The version of another transaction that this one's writer came upon."""
         versions = self._chains.find(table, row)
-        if version not in versions:
-            return None
-        place = versions.index(version)
-        return versions[place - 1] if place else None
+        others = [one for one in versions[: _place(versions, version)] if one.writer != version.writer]
+        return others[-1] if others else None
+
+    def _is_intermediate(self, table: str, row: int, version: Version) -> bool:
+        """Whether its writer has replaced it itself: what a transaction did in between counts for nobody."""
+        versions = self._chains.find(table, row)
+        return any(one.writer == version.writer for one in versions[_place(versions, version) + 1 :])
 
     def _changed_by(self, look: _Look, matched: set[int], exact: bool) -> Iterator[Version]:
         """Of each row that the statement did not find, the first later version that it would have found."""
@@ -160,6 +165,8 @@ class Tracer:
             for one in versions[start:]:
                 if one.writer in (INITIAL_WRITER, look.transaction) or one.values is None:
                     continue
+                if self._is_intermediate(look.table, row, one):
+                    continue
                 if not exact or self._meets(look, row, one):
                     yield one
                     break
@@ -167,6 +174,11 @@ class Tracer:
     def _meets(self, look: _Look, row: int, version: Version) -> bool:
         assert version.values is not None
         return bool(self._engine.matching(look.record.sql, look.shape, [Seen(row, version.values)]))
+
+
+def _place(versions: Sequence[Version], version: Version) -> int:
+    """Its position; behind all if it is not among them."""
+    return next((place for place, one in enumerate(versions) if one is version), len(versions))
 
 
 def _version(table: str, version: Version) -> TraceVersion:

@@ -102,6 +102,7 @@ class RefusingWorker(SnapshotWorker):
 class OptimisticWorker(SnapshotWorker):
     """Writes stay with their transaction until COMMIT, which fails if another one wrote the rows since."""
 
+    rows_are_keys = True
     skips_unchanged = True
 
     def __init__(self, database: Database, locks: LockTable, faults: Planted) -> None:

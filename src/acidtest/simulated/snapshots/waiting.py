@@ -24,7 +24,11 @@ _WITHOUT_LOCK = {
 
 
 class WaitingWorker(SnapshotWorker):
-    """Rows that were found are locked before anything else is done with them."""
+    """Rows that were found are locked before anything else is done with them. There is no REPLACE."""
+
+    def _start_writing(self, attempt: Attempt) -> None:
+        if attempt.shape.replaces:
+            raise StatementFailed(ErrorKind.SYNTAX, "there is no REPLACE here")
 
     def _settle(self, attempt: Attempt, found: Chosen, test: Test) -> Chosen:
         request = Request(self._locks, attempt.transaction)
