@@ -93,7 +93,7 @@ class Server(ScriptedTarget):
     """Decides by lot, at launches only, so that the same lots always give the same run."""
 
     def __init__(self) -> None:
-        super().__init__(self.launched, self.asked)
+        super().__init__(self.takes, self.asked)
         self.data: st.DataObject
         self.waiting: dict[ScriptedSession, Wait] = {}
         self.hanging: set[ScriptedSession] = set()
@@ -111,7 +111,7 @@ class Server(ScriptedTarget):
 
     # -- what the executor calls
 
-    def launched(self, session: ScriptedSession, sql: str) -> None:
+    def takes(self, session: ScriptedSession, sql: str) -> None:
         assert session not in self.waiting, "a session that waits gets no other statement"
         assert session not in self.hanging
         if session in self.cut_off:

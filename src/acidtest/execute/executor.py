@@ -111,11 +111,17 @@ class Executor:
         )
         return self._last
 
+    def late_death(self) -> History | None:
+        """The last run as it has to be told now, if the server has died since it was; asked once."""
+        last, self._last = self._last, None
+        if last is None or last.server_died or self.target.is_alive():
+            return None
+        return replace(last, died=True)
+
     def _blame_last(self, why: str) -> None:
         """If the server died before anything of another run was sent, the last one is the reason."""
-        last, self._last = self._last, None
-        if last is not None and not last.server_died and not self.target.is_alive():
-            raise DiedLaterError(replace(last, died=True), why)
+        if (history := self.late_death()) is not None:
+            raise DiedLaterError(history, why)
 
     def close(self) -> None:
         """Drop all sessions; the target stays open."""

@@ -8,7 +8,6 @@ Isolation is left as shipped. What is changed, and why:
   PostgreSQL 18 builds indexes without counting rows, and plans differ.)
 - `max_prepared_transactions`, as PostgreSQL's own suites set it: two-phase commit can be tested.
 - `deadlock_timeout=10ms`: a deadlock is noticed at once, not after a second.
-- `max_prepared_transactions=16`: as shipped, PREPARE TRANSACTION is refused.
 - `dynamic_shared_memory_type=mmap`: a killed server leaves nothing in the machine's shared memory.
 """
 
