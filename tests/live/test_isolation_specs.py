@@ -137,6 +137,26 @@ def test_a_spec_that_ruins_its_database_ruins_no_other(run: Run, specs: Path) ->
     assert f"{PERMUTATIONS} agree" in ran.out
 
 
+DEADLY = """
+session s
+step kill { COPY (SELECT 1) TO PROGRAM 'kill -9 $(head -n 1 postmaster.pid)'; }
+step see  { SELECT 1; }
+permutation see
+permutation kill
+permutation see
+"""
+
+
+@pytest.mark.live("postgres@18")
+def test_a_spec_that_kills_the_server_ends_and_the_next_is_run(run: Run, specs: Path) -> None:
+    (specs / "specs" / "b-deadly.spec").write_text(DEADLY)
+    ran = run(specs, "-t", "postgres@18", "--oracle", "crash")
+    assert ran.code == 3
+    assert "b-deadly 2 (kill): crash found a violation: crash" in ran.out
+    assert "b-deadly 3 (see): not run: the server died at permutation 2" in ran.out
+    assert f"{PERMUTATIONS} agree" in ran.out
+
+
 TWO_PHASE = """
 setup    { CREATE TABLE t (a int); }
 teardown { DROP TABLE t; }

@@ -85,7 +85,7 @@ def _run_one(
     cases: Sequence[SpecCase], target: Target, level: Level | None, oracles: Sequence[str], limits: Limits
 ) -> list[Ran]:
     with Examiner(target, oracles, limits=limits) as examiner:
-        return list(run_specs(examiner, cases, level))
+        return run_specs(examiner, cases, level)
 
 
 def _exit_code(ran: Sequence[Ran], ignore_known: bool) -> int:
