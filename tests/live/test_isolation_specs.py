@@ -102,6 +102,15 @@ def test_one_spec_prints_its_permutations_as_cases(run: Run, specs: Path) -> Non
 
 
 @pytest.mark.live("postgres@18")
+def test_one_permutation_is_a_case_like_any_other(run: Run) -> None:
+    ran = run(f"{FOLDER / 'specs' / 'all-orders.spec'}#5", "-t", "postgres@18")
+    assert ran.code == 0
+    assert ran.out.count("-- schedule") == 1
+    assert "-- title: permutation 5 of all-orders: go_b go_a c_b c_a" in ran.out
+    assert "-- as recorded" in ran.out
+
+
+@pytest.mark.live("postgres@18")
 def test_what_cannot_be_run_is_said_and_the_rest_is_run(run: Run, specs: Path) -> None:
     refused = "setup { CREATE TABLE t (a nonsense); } session s step a { SELECT 1; }"
     (specs / "specs" / "refused.spec").write_text(refused)
@@ -125,6 +134,26 @@ step a { BEGIN; CREATE TABLE gone (a int); DELETE FROM pg_class WHERE relname = 
 def test_a_spec_that_ruins_its_database_ruins_no_other(run: Run, specs: Path) -> None:
     (specs / "specs" / "a-poisoned.spec").write_text(POISONED)
     ran = run(specs, "-t", "postgres@18", "--oracle", "none")
+    assert f"{PERMUTATIONS} agree" in ran.out
+
+
+DEADLY = """
+session s
+step kill { COPY (SELECT 1) TO PROGRAM 'kill -9 $(head -n 1 postmaster.pid)'; }
+step see  { SELECT 1; }
+permutation see
+permutation kill
+permutation see
+"""
+
+
+@pytest.mark.live("postgres@18")
+def test_a_spec_that_kills_the_server_ends_and_the_next_is_run(run: Run, specs: Path) -> None:
+    (specs / "specs" / "b-deadly.spec").write_text(DEADLY)
+    ran = run(specs, "-t", "postgres@18", "--oracle", "crash")
+    assert ran.code == 3
+    assert "b-deadly 2 (kill): crash found a violation: crash" in ran.out
+    assert "b-deadly 3 (see): not run: the server died at permutation 2" in ran.out
     assert f"{PERMUTATIONS} agree" in ran.out
 
 
@@ -167,6 +196,7 @@ def test_problems_are_one_sentence(run: Run, specs: Path, tmp_path: Path) -> Non
             (FOLDER / "specs" / "all-orders.spec", "--compare", tmp_path),
             "no recorded output all-orders.out in",
         ),
+        ((FOLDER / "specs" / "all-orders.spec#7",), "all-orders.spec has permutations 1 to 6, and no 7"),
         ((FOLDER, "-t", "sqlite"), "isolation specs are written for PostgreSQL, and sqlite is sqlite"),
     ):
         ran = run(*arguments)

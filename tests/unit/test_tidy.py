@@ -53,7 +53,7 @@ ALLOWED: dict[str, set[str]] = {
     "examine": {"claims", "execute", "oracles", "targets"},
     "pipeline": {"examine", "execute", "findings", "generate", "targets"},
     "signatures": {"sql"},
-    "specs": {"casefile", "examine"},
+    "specs": {"casefile", "examine", "execute"},
     "doctor": {"servers", "targets"},
     "bench": {
         "campaign",
