@@ -68,10 +68,14 @@ class AskingEngine(Engine):
             return self._admits_cut(shape, views, answer.rows, observed)
         return False
 
-    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
+    def matching(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None
+    ) -> list[int]:
         del sql  # another question is asked
         assert shape.target is not None
-        return self._matching(shape, {shape.target: rows}, rows)
+        if views is not None and questions.reads_its_target(shape) and not _same(rows, views[shape.target]):
+            raise UndecidedError("a statement that reads another version of its table than it works on")
+        return self._matching(shape, {**(views or {}), shape.target: rows}, rows)
 
     def effect(
         self,

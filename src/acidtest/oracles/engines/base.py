@@ -49,8 +49,10 @@ class Engine(ABC):
         """Whether a query on these views may give these rows, in this order if it has one."""
 
     @abstractmethod
-    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
-        """Which of these rows of its table a plain statement works on."""
+    def matching(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None
+    ) -> list[int]:
+        """Which of these rows of its target a statement works on; what its subqueries read, if it has any."""
 
     @abstractmethod
     def effect(

@@ -57,8 +57,13 @@ class EvaluatingEngine(Engine):
         except EvaluationError:
             return False
 
-    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
-        test = self._condition(sql, shape)
+    def matching(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None
+    ) -> list[int]:
+        if shape.target is None or (views is None and not shape.plain):
+            raise UndecidedError("which rows a statement over several tables works on")
+        condition = self._condition(sql, shape)
+        test = condition if views is None else condition.bind(_plain(views))
         try:
             return _decided(lambda: [seen.row for seen in rows if test(seen.values)])
         except EvaluationError:
@@ -74,7 +79,10 @@ class EvaluatingEngine(Engine):
         next_number: int | None,
     ) -> Effect:
         write = self._write(sql, shape)
-        return _decided(lambda: write.run(work, existing, _plain(views), next_number))
+        try:
+            return _decided(lambda: write.run(work, existing, _plain(views), next_number))
+        except EvaluationError as error:
+            raise UndecidedError(f"an error of kind {error.kind.value} on the way") from error
 
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:
         return self._write(sql, shape).unique
@@ -90,19 +98,21 @@ class EvaluatingEngine(Engine):
     def _condition(self, sql: str, shape: Shape) -> CompiledExpression:
         condition = self._conditions.get(sql)
         if condition is None:
-            if not shape.plain or shape.target is None:
-                raise UndecidedError("which rows a statement over several tables works on")
+            assert shape.target is not None
             table = self._schema.table(shape.target)
-            condition = _decided(
-                lambda: compile_predicate(
-                    shape.where,
-                    table,
-                    self._dialect,
-                    catalog=self._schema,
-                    writes=shape.verb is not Verb.READ,
-                    alias=shape.alias,
+            try:
+                condition = _decided(
+                    lambda: compile_predicate(
+                        shape.where,
+                        table,
+                        self._dialect,
+                        catalog=self._schema,
+                        writes=shape.verb is not Verb.READ,
+                        alias=shape.alias,
+                    )
                 )
-            )
+            except EvaluationError as error:
+                raise UndecidedError(f"a statement that is refused unseen ({error.kind.value})") from error
             self._conditions[sql] = condition
         return condition
 

@@ -1,9 +1,12 @@
-"""Locks that are surely held: what a statement took on the rows it worked on, until its transaction ends."""
+"""Locks that are surely held, by transactions that have not ended."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from acidtest.claims import Lock
-from acidtest.sql.shape import Shape
+from acidtest.claims import Claim, Lock, TableLock
+from acidtest.evaluator.writes import Effect
+from acidtest.model import Row, Table
+from acidtest.sql.shape import Locking, Shape, Verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,26 +31,118 @@ class PredicateLock:
     step: int
 
 
+@dataclass(frozen=True, slots=True)
+class HeldTable:
+    """A lock of a transaction on a table, taken by a step."""
+
+    holder: int
+    table: str
+    mode: TableLock
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnknownLocks:
+    """A step after which a transaction may hold more rows of a table than are booked."""
+
+    holder: int
+    table: str
+    step: int
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What a statement takes on the rows of a table: on each that it works on, and as a rule."""
+
+    table: str
+    rows: Mapping[int, Lock]
+    mode: Lock
+
+
 @dataclass(slots=True)
 class LockTable:
     """All locks of transactions that have not ended."""
 
     rows: list[RowLock] = field(default_factory=list)
     predicates: list[PredicateLock] = field(default_factory=list)
+    tables: list[HeldTable] = field(default_factory=list)
+    unknown: list[UnknownLocks] = field(default_factory=list)
 
     def conflict(self, asker: int, table: str, row: int, mode: Lock) -> RowLock | None:
         """A lock of another transaction that does not go together with this one."""
-        if mode is Lock.NONE:
-            return None
         for lock in self.rows:
             same_row = (lock.table, lock.row) == (table, row)
-            if same_row and lock.holder != asker and Lock.EXCLUSIVE in (lock.mode, mode):
+            if same_row and lock.holder != asker and lock.mode.conflicts_with(mode):
                 return lock
         return None
 
+    def table_conflict(self, asker: int, table: str, mode: TableLock) -> HeldTable | None:
+        """A lock of another transaction on the table that does not go together with this one."""
+        for lock in self.tables:
+            if lock.table == table and lock.holder != asker and lock.mode.conflicts_with(mode):
+                return lock
+        return None
+
+    def is_exact(self, asker: int, table: str) -> bool:
+        """Whether all rows of the table that others hold are booked."""
+        return not any(one.table == table and one.holder != asker for one in self.unknown)
+
     def release(self, holder: int, since_step: int = -1) -> None:
         """A transaction ended, or went back behind a step."""
-        self.rows = [lock for lock in self.rows if lock.holder != holder or lock.step <= since_step]
-        self.predicates = [
-            lock for lock in self.predicates if lock.holder != holder or lock.step <= since_step
-        ]
+
+        def stays(lock: RowLock | PredicateLock | HeldTable | UnknownLocks) -> bool:
+            return lock.holder != holder or lock.step <= since_step
+
+        self.rows = [lock for lock in self.rows if stays(lock)]
+        self.predicates = [lock for lock in self.predicates if stays(lock)]
+        self.tables = [lock for lock in self.tables if stays(lock)]
+        self.unknown = [lock for lock in self.unknown if stays(lock)]
+
+
+# -- which modes
+
+_OF_CLAUSE = {
+    Locking.KEY_SHARE: Lock.KEY_SHARE,
+    Locking.NO_KEY_UPDATE: Lock.NO_KEY_UPDATE,
+    Locking.UPDATE: Lock.EXCLUSIVE,
+}
+
+
+def mode_of_read(claim: Claim, shape: Shape) -> Lock:
+    """What a locking read takes on its rows."""
+    return _OF_CLAUSE.get(shape.locking, claim.share_lock)
+
+
+def wanted_by_write(
+    claim: Claim, table: Table, shape: Shape, effect: Effect, old: Mapping[int, Row]
+) -> Wanted:
+    """What a write surely takes on the rows of its target; `old` is what they held before."""
+    modes = dict.fromkeys(effect.worked_on, Lock.EXCLUSIVE)
+    if claim.key_locks and shape.verb is not Verb.DELETE:
+        positions = key_positions(table)
+        new = {change.row: change.values for change in effect.changes if not change.table}
+        for row in modes:
+            before, after = old.get(row), new.get(row)
+            if row in new and after is None:
+                continue  # it was deleted
+            if before is None or after is None or all(before[i] == after[i] for i in positions):
+                modes[row] = Lock.NO_KEY_UPDATE
+    return Wanted(table.name, modes, Lock.EXCLUSIVE)
+
+
+def key_positions(table: Table) -> frozenset[int]:
+    """Positions of the columns that foreign keys may refer to: those of unique indexes on columns alone."""
+    names = [column.name for column in table.columns]
+    return frozenset(
+        names.index(name)
+        for index in table.indexes
+        if index.unique and index.where is None and all(name in names for name in index.columns)
+        for name in index.columns
+    )
+
+
+def table_lock_of(shape: Shape) -> TableLock:
+    """What a statement takes on the tables it names; on those that it only reads, less."""
+    if shape.verb is not Verb.READ:
+        return TableLock.ROW_EXCLUSIVE
+    return TableLock.ACCESS_SHARE if shape.locking is Locking.NONE else TableLock.ROW_SHARE
