@@ -3,14 +3,16 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-all lint check bench clean
+.PHONY: demo test test-all lint check bench dist clean
 
 demo: $(VENV)/.installed
 	$(BIN)/acidtest demo
 	@echo
 	@echo 'To go on:  . $(BIN)/activate'
 
+# TiDB is built beforehand where Go is on the machine, because that takes longer than a test may.
 test: $(VENV)/.installed-dev
+	-! command -v go >/dev/null || $(BIN)/acidtest server install tidb@5.4.2
 	ACIDTEST_PROVIDE=1 $(BIN)/python -m pytest
 
 # Every server that a test asks for, TiDB built from source among them: gigabytes, and half an hour or more.
@@ -35,6 +37,11 @@ bench: $(VENV)/.installed
 	$(BIN)/acidtest bench judge
 	$(BIN)/acidtest bench fuzz
 	$(BIN)/acidtest bench reduce
+
+# The source archive and the wheel, in dist/.
+dist: $(VENV)/.installed-dev
+	rm -rf build dist
+	$(BIN)/python -m build
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

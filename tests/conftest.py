@@ -1,16 +1,20 @@
 """Options and markers that all tests share: which targets, and which servers must be there."""
 
 import os
+from functools import cache
 
 import pytest
 
 from acidtest import servers
+from acidtest.servers.sources.go import Go
 
 PROVIDE = os.environ.get("ACIDTEST_PROVIDE", "")
 """With 1 a missing server of the small set is installed instead of skipped over (`make test`), with `all` any
-(`make test-all`, which builds TiDB)."""
+(`make test-all`)."""
 
 SMALL_SET = ("postgres", "postgres@18", "mariadb@10.11", "mysql@9.7", "mysql@5.6", "seekdb", "seekdb@1.4")
+BUILT = ("tidb@5.4.2",)
+"""Of the small set too where Go is on the machine; `make test` builds it beforehand, which takes minutes."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -27,10 +31,23 @@ def provide(spec: str) -> None:
     """Make sure that a server can be started, or skip the test and say how to get it."""
     if servers.find_installed(spec) is not None:
         return
-    if PROVIDE == "all" or (PROVIDE == "1" and spec in SMALL_SET):
-        servers.install(spec)
+    if PROVIDE == "1" and spec in BUILT and (lack := Go().lacks()):
+        pytest.skip(f"{spec} is built from source, but {lack}")
+    if PROVIDE == "all" or (PROVIDE == "1" and spec in (*SMALL_SET, *BUILT)):
+        if problem := _install_problem(spec):
+            pytest.fail(problem)
         return
     pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
+
+
+@cache
+def _install_problem(spec: str) -> str:
+    """Why a server could not be installed, tried once for all tests; empty if it was."""
+    try:
+        servers.install(spec)
+    except servers.InstallFailedError as error:
+        return str(error)
+    return ""
 
 
 @pytest.hookimpl(tryfirst=True)

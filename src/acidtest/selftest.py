@@ -1,8 +1,9 @@
 """Proof that the oracles work: planted faults must be noticed, and so must a level that was not really set.
 
-A fault of the simulated target is *killed* by an oracle that finds a violation in some run with the fault;
-the same runs without it must all be clean. A *downgrade* runs on a real server at a level weaker than the
-one claimed: what the oracles should see is then there, with no code of ours in the server.
+A fault of the simulated target is *killed* by an oracle that finds a violation in some run with the fault, of
+a kind that the fault shows as; the same runs without it must all be clean. A *downgrade* runs on a real
+server at a level weaker than the one claimed: what the oracles should see is then there, with no code of ours
+in the server.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -14,9 +15,9 @@ from acidtest.casefile import load_case
 from acidtest.corpus import anomalies
 from acidtest.execute import Executor
 from acidtest.generate import SIMPLE, generate_cases
-from acidtest.model import Case, History, Judgement, Level
+from acidtest.model import Case, History, Judgement, Level, Verdict
 from acidtest.oracles.registry import Oracle, make_oracles
-from acidtest.simulated import FAULTS, Fault, case_file
+from acidtest.simulated import BEHAVIOURS, Fault, case_file, faults_of, levels_of, spec_of
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
 
@@ -31,65 +32,89 @@ Progress = Callable[[int, int], None]
 
 @dataclass(frozen=True, slots=True)
 class Kill:
-    """Which oracles noticed a fault, in how many of its runs."""
+    """Which oracles noticed a fault of an engine, in how many of its runs.
 
+    `noticed` counts violations of a kind that the fault can show as, `mistaken` those of any other kind.
+    """
+
+    target: str
+    engine: str
     fault: str
     sentence: str
     runs: int
     noticed: dict[str, int]
+    mistaken: dict[str, int]
 
     @property
     def killed_by(self) -> list[str]:
         return [oracle for oracle, times in self.noticed.items() if times]
 
 
-def kill_table(oracles: Sequence[str], seed: int, random_cases: int, on_progress: Progress) -> list[Kill]:
-    """Run every fault's own case at its levels, and random cases; the last row has no fault."""
+def kill_table(
+    engines: Sequence[str], oracles: Sequence[str], seed: int, random_cases: int, on_progress: Progress
+) -> list[Kill]:
+    """Run every fault's own case at its levels, and random cases; the last row of an engine has no fault."""
+    trials: list[tuple[str, Fault | None]] = [
+        (engine, fault) for engine in engines for fault in (*faults_of(engine), None)
+    ]
     kills = []
-    for done, fault in enumerate(FAULTS):
-        kills.append(_try_fault(fault, oracles, seed, random_cases))
-        on_progress(done + 1, len(FAULTS) + 1)
-    kills.append(_try_clean(oracles, seed, random_cases))
-    on_progress(len(FAULTS) + 1, len(FAULTS) + 1)
+    for done, (engine, fault) in enumerate(trials):
+        if fault is None:
+            kills.append(_try_clean(engine, oracles, seed, random_cases))
+        else:
+            kills.append(_try_fault(engine, fault, oracles, seed, random_cases))
+        on_progress(done + 1, len(trials))
     return kills
 
 
-def _try_fault(fault: Fault, oracles: Sequence[str], seed: int, random_cases: int) -> Kill:
-    own = load_case(case_file(fault))
-    cases = [own.at_level(level) for level in fault.levels]
-    cases += list(_random_cases(SPEAKS, fault.levels, seed, random_cases))
-    return _judge_all(f"simulated@{fault.name}", fault.name, fault.sentence, cases, oracles)
+def _try_fault(engine: str, fault: Fault, oracles: Sequence[str], seed: int, random_cases: int) -> Kill:
+    levels = levels_of(fault, engine)
+    own = load_case(case_file(fault, engine))
+    cases = [own.at_level(level) for level in levels]
+    cases += list(_random_cases(SPEAKS, levels, seed, random_cases))
+    noticed, mistaken = _judge_all(spec_of(engine, fault), fault, cases, oracles)
+    spec = spec_of(engine, fault)
+    return Kill(spec, engine, fault.name, fault.sentence, len(cases), noticed, mistaken)
 
 
-def _try_clean(oracles: Sequence[str], seed: int, random_cases: int) -> Kill:
+def _try_clean(engine: str, oracles: Sequence[str], seed: int, random_cases: int) -> Kill:
     """Every case of every fault without the fault: an oracle that notices something raises a false alarm."""
-    cases = [load_case(case_file(fault)).at_level(level) for fault in FAULTS for level in fault.levels]
-    cases += list(_random_cases(SPEAKS, tuple(Level), seed, random_cases))
-    return _judge_all("simulated", CLEAN, "no fault: whatever is noticed is a false alarm", cases, oracles)
+    cases = [
+        load_case(case_file(fault, engine)).at_level(level)
+        for fault in faults_of(engine)
+        for level in levels_of(fault, engine)
+    ]
+    cases += list(_random_cases(SPEAKS, BEHAVIOURS[engine].levels, seed, random_cases))
+    noticed, mistaken = _judge_all(spec_of(engine), None, cases, oracles)
+    sentence = "no fault: whatever is noticed is a false alarm"
+    return Kill(spec_of(engine), engine, CLEAN, sentence, len(cases), noticed, mistaken)
 
 
-def _judge_all(spec: str, name: str, sentence: str, cases: Sequence[Case], oracles: Sequence[str]) -> Kill:
-    noticed = dict.fromkeys(oracles, 0)
+def _judge_all(
+    spec: str, fault: Fault | None, cases: Sequence[Case], oracles: Sequence[str]
+) -> tuple[dict[str, int], dict[str, int]]:
+    """How often each oracle found a violation: of a kind that the fault shows as, and of others."""
+    noticed, mistaken = dict.fromkeys(oracles, 0), dict.fromkeys(oracles, 0)
     with open_target(spec) as target, Executor(target) as executor:
         judges = make_oracles(oracles, target)
         for case in cases:
-            for oracle in _noticing(judges, executor.run(case, fresh=True)):
-                noticed[oracle] += 1
+            for verdict in _violations(judges, executor.run(case, fresh=True)):
+                right = fault is None or fault.shows_as(verdict.kind)
+                (noticed if right else mistaken)[verdict.oracle] += 1
         for judge in judges:
             judge.close()
-    return Kill(name, sentence, len(cases), noticed)
+    return noticed, mistaken
 
 
-def _noticing(judges: Sequence[Oracle], history: History) -> Iterator[str]:
+def _violations(judges: Sequence[Oracle], history: History) -> Iterator[Verdict]:
     for judge in judges:
         verdict = judge.judge(history)
         if verdict is not None and verdict.judgement is Judgement.VIOLATION:
-            yield verdict.oracle
+            yield verdict
 
 
 def _random_cases(dbms: str, levels: Sequence[Level], seed: int, count: int) -> Iterator[Case]:
-    known = [level for level in levels if level is not Level.SNAPSHOT]
-    for number, level in enumerate(known):
+    for number, level in enumerate(levels):
         cases = generate_cases(Random(f"{seed}/{number}"), SIMPLE, dbms, (level,))
         yield from islice(cases, count)
 
@@ -124,8 +149,8 @@ def downgrades(
                 history = executor.run(case.at_level(pair.ran))
                 claimed = replace(history, levels=dict.fromkeys(history.levels, pair.claimed))
                 pair.cases += 1
-                for oracle in _noticing(judges, claimed):
-                    pair.noticed[oracle] += 1
+                for verdict in _violations(judges, claimed):
+                    pair.noticed[verdict.oracle] += 1
             on_progress(done + 1, len(pairs))
         for judge in judges:
             judge.close()

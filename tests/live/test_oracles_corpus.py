@@ -4,12 +4,12 @@ What shows where is the table of `test_corpus_bugs`; here the oracles judge such
 """
 
 import pytest
+from acidtest.oracles.phenomena import phenomena
 
 from acidtest import corpus, servers
 from acidtest.casefile import check, load_case
 from acidtest.corpus.levels import Observed, classify
 from acidtest.model import History, Judgement, Level, Verdict, ViolationKind
-from acidtest.oracles.phenomena import phenomena
 from acidtest.targets.resolve import DBMSS, make_target
 from tests.live.bench import Bench, Benches
 from tests.live.test_corpus_bugs import COLUMNS, ELSEWHERE, OFFERED, SHOWS, TABLE

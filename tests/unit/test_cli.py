@@ -1,6 +1,7 @@
 """The command line on engines that need no server: output, JSON, exit codes, and every kind of bad input."""
 
 import json
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -205,9 +206,12 @@ def test_an_unforeseen_exception_is_no_finding(acidtest: Acidtest, monkeypatch: 
     assert "RuntimeError: a defect" in result.err
 
 
-def test_a_reader_that_went_away_is_nothing_wrong() -> None:
-    line = f"set -o pipefail; {sys.executable} -m acidtest corpus | true"
-    ran = subprocess.run(["bash", "-c", line], capture_output=True, check=False, timeout=100)
+@pytest.mark.parametrize("command", ["corpus", "corpus MDEV-26642"])
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+def test_a_reader_that_went_away_is_nothing_wrong(command: str, unbuffered: str) -> None:
+    line = f"set -o pipefail; {sys.executable} -m acidtest {command} | true"
+    environment = {**os.environ, "PYTHONUNBUFFERED": unbuffered}
+    ran = subprocess.run(["bash", "-c", line], env=environment, capture_output=True, check=False, timeout=100)
     assert (ran.returncode, ran.stderr) == (0, b"")
 
 

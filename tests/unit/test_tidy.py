@@ -51,6 +51,8 @@ ALLOWED: dict[str, set[str]] = {
     },
     "pipeline": {"execute", "findings", "generate", "oracles", "signatures", "targets"},
     "signatures": {"sql"},
+    "specs": {"casefile", "execute"},
+    "doctor": {"servers", "targets"},
     "bench": {
         "campaign",
         "casefile",

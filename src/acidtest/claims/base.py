@@ -6,7 +6,7 @@ from enum import StrEnum
 from acidtest.claims.locks import Lock
 from acidtest.model import ErrorKind, Level, Phenomenon
 
-__all__ = ["Claim", "Lock", "OnConflict", "Quirk", "Sees", "SnapshotAt"]
+__all__ = ["Claim", "Lock", "OnConflict", "Sees", "SnapshotAt"]
 
 
 class Sees(StrEnum):
@@ -88,13 +88,28 @@ class Claim:
     serializable: bool = False
     excludes: frozenset[Phenomenon] = field(default_factory=frozenset)
     """Phenomena that cannot happen."""
-    quirks: tuple["Quirk", ...] = ()
 
+    # -- what only deviations turn on (claims/deviations.py); no DBMS promises any of it
 
-@dataclass(frozen=True, slots=True)
-class Quirk:
-    """A documented or well-known deviation: it is named in verdicts, not silenced."""
-
-    name: str
-    explanation: str
-    link: str
+    passes_by_unmatched: bool = False
+    """An UPDATE tests a row that another has locked on its last committed version, and passes it by without
+    waiting if that does not match, though the newest version may."""
+    passes_by_dirty: bool = False
+    """An UPDATE tests a row that another has locked on its newest version, committed or not, and passes it by
+    without waiting if that does not match or is deleted."""
+    unchanged_is_unwritten: bool = False
+    """A write that leaves a row as it is makes no new version, so the row stays another's."""
+    moved_is_new_row: bool = False
+    """An UPDATE of the key that rows are kept by deletes the row and inserts another."""
+    indexed_update_is_new_row: bool = False
+    """An UPDATE of a column that some index has deletes the row and inserts another."""
+    savepoint_loses_snapshot: bool = False
+    """Going back to a savepoint that was set before the transaction touched a table gives up the snapshot."""
+    repeats_row_after_wait: bool = False
+    """A read that waited for somebody who rolled back may return one row a second time."""
+    misses_conflict_over_index: bool = False
+    """A shared locking read that an index answers alone does not notice rows newer than its snapshot."""
+    updates_and_deletes_agree: bool = False
+    """An UPDATE and a DELETE of one row by two transactions do not conflict, and the DELETE wins."""
+    upsert_reads_nothing: bool = False
+    """That an upsert came upon an existing row is not a read to whoever looks for cycles."""

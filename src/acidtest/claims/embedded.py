@@ -3,7 +3,6 @@
 from acidtest.claims.base import (
     Claim,
     OnConflict,
-    Quirk,
     Sees,
     SnapshotAt,
 )
@@ -26,11 +25,6 @@ SQLITE = Claim(
     excludes=phenomenon.SERIALIZABLE | phenomenon.SNAPSHOT,
 )
 
-UPDATE_MISSES_DELETE = Quirk(
-    "no conflict between UPDATE and DELETE",
-    "an UPDATE and a DELETE of the same row by two transactions do not conflict, and both commit",
-    "https://github.com/duckdb/duckdb/issues/17223",
-)
 
 DUCKDB = Claim(
     dbms="duckdb",
@@ -46,5 +40,4 @@ DUCKDB = Claim(
     grammar="duckdb",
     numbers_from_sequence=True,
     excludes=phenomenon.SNAPSHOT,
-    quirks=(UPDATE_MISSES_DELETE,),
 )

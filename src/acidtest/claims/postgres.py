@@ -5,7 +5,6 @@ from dataclasses import replace
 from acidtest.claims.base import (
     Claim,
     OnConflict,
-    Quirk,
     Sees,
     SnapshotAt,
 )
@@ -13,12 +12,6 @@ from acidtest.model import ErrorKind, Level, phenomenon
 
 LINK = "https://www.postgresql.org/docs/current/transaction-iso.html"
 
-RECHECK = Quirk(
-    "re-check of the rows found",
-    "a write that waited tests its condition again on the new version of the rows it had found before, "
-    "and does not look for rows that match only now",
-    LINK + "#XACT-READ-COMMITTED",
-)
 
 _READ_COMMITTED = Claim(
     dbms="postgres",
@@ -39,7 +32,6 @@ _READ_COMMITTED = Claim(
     # https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL
     numbers_from_sequence=True,
     excludes=phenomenon.READ_COMMITTED,
-    quirks=(RECHECK,),
 )
 _REPEATABLE_READ = replace(
     _READ_COMMITTED,
@@ -49,7 +41,6 @@ _REPEATABLE_READ = replace(
     conflict_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
     upserts_in_snapshot=True,  # measured on 12 and 18
     excludes=phenomenon.SNAPSHOT,
-    quirks=(),
 )
 _SERIALIZABLE = replace(
     _REPEATABLE_READ,

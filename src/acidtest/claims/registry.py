@@ -10,6 +10,7 @@ from acidtest.claims.innodb import innodb
 from acidtest.claims.postgres import CLAIMS as POSTGRES
 from acidtest.claims.seekdb import CLAIMS as SEEKDB
 from acidtest.claims.tidb import MODE as TIDB_MODE
+from acidtest.claims.tidb import OPTIMISTIC as TIDB_OPTIMISTIC
 from acidtest.claims.tidb import tidb
 from acidtest.model import History, Level
 
@@ -25,9 +26,20 @@ def _mariadb(level: Level, settings: Settings) -> Claim:
     return innodb("mariadb", level, snapshot_isolation=settings.get("innodb_snapshot_isolation") == "ON")
 
 
-def _simulated(level: Level, _settings: Settings) -> Claim:
-    # The simulated target does without InnoDB's quirks.
-    return replace(innodb("simulated", level, snapshot_isolation=False), quirks=())
+def _simulated(level: Level, settings: Settings) -> Claim:
+    # All engines of the simulated target speak one SQL.
+    match settings.get("simulated_engine", "locking"):
+        case "recheck" | "fail" | "ssi":
+            claim = POSTGRES[level]
+        case "one-writer":
+            claim = SQLITE
+        case "refuse":
+            claim = DUCKDB
+        case "optimistic":
+            claim = tidb(level, {TIDB_MODE: TIDB_OPTIMISTIC})
+        case _:
+            claim = innodb("simulated", level, snapshot_isolation=False)
+    return replace(claim, dbms="simulated", grammar="mysql")
 
 
 _CLAIMS: Mapping[str, Callable[[Level, Settings], Claim]] = {

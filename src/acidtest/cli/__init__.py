@@ -12,6 +12,7 @@ from acidtest.cli.bench import bench
 from acidtest.cli.completion import completion
 from acidtest.cli.corpus import corpus
 from acidtest.cli.demo import demo
+from acidtest.cli.doctor import doctor
 from acidtest.cli.findings import findings
 from acidtest.cli.fuzz import fuzz
 from acidtest.cli.levels import levels
@@ -70,6 +71,7 @@ for command in (
     corpus,
     selftest,
     server,
+    doctor,
     bench,
     demo,
     completion,

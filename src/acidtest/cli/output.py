@@ -1,6 +1,7 @@
 """Writing where nobody may read: a reader that went away, a full disk, a closed stream."""
 
 import os
+import select
 import sys
 from contextlib import suppress
 from typing import TextIO
@@ -30,9 +31,13 @@ def reader_is_gone() -> bool:
     """Whether what was written to stdout will never be read (`| head`)."""
     try:
         sys.stdout.flush()
+        poller = select.poll()  # unbuffered, nothing is left to flush, but the pipe knows
+        poller.register(sys.stdout, 0)
+        return any(event & select.POLLERR for _, event in poller.poll(0))
     except BrokenPipeError:
         return True
-    return False
+    except (OSError, ValueError):  # no file of the system's, so no pipe
+        return False
 
 
 def let_go() -> None:

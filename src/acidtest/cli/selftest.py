@@ -12,9 +12,10 @@ from rich.table import Table
 from acidtest.cli.options import complete_target, oracle_option
 from acidtest.oracles.registry import check_names
 from acidtest.selftest import CLEAN, Downgrade, Kill, downgrades, kill_table
+from acidtest.simulated import BEHAVIOURS
 from acidtest.targets.resolve import check_spec, open_target
 
-FORMAT = "acidtest-selftest/1"
+FORMAT = "acidtest-selftest/2"
 
 
 @click.command()
@@ -25,6 +26,13 @@ FORMAT = "acidtest-selftest/1"
     metavar="TARGET",
     shell_complete=complete_target,
     help="Instead: run on this real DBMS at a weaker level than is claimed, and count what is noticed.",
+)
+@click.option(
+    "--engine",
+    "engines",
+    multiple=True,
+    type=click.Choice(list(BEHAVIOURS)),
+    help="Plant faults in this engine only (can be given several times).",
 )
 @click.option("--seed", type=int, default=1, show_default=True, help="Seed of the random cases.")
 @click.option(
@@ -37,15 +45,22 @@ FORMAT = "acidtest-selftest/1"
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the table as JSON (docs/json.md) instead.")
 def selftest(
-    oracles: tuple[str, ...], target: str | None, seed: int, random_cases: int, as_json: bool
+    oracles: tuple[str, ...],
+    target: str | None,
+    engines: tuple[str, ...],
+    seed: int,
+    random_cases: int,
+    as_json: bool,
 ) -> int:
     """Prove the oracles: plant faults in the simulated target and print who notices which.
 
-    Every row is a fault; a cell counts the runs in which the oracle found a violation. The last row has no
-    fault and must be empty. Exit code 1 if a fault survives all oracles, or if there is a false alarm.
+    Every row is a fault of an engine; a cell counts the runs in which the oracle found a violation of a kind
+    that the fault shows as. The last row of an engine has no fault and must be empty. Exit code 1 if a fault
+    survives all oracles, or if there is a false alarm.
 
     \b
-    acidtest selftest                              the kill table
+    acidtest selftest                              the kill table of all engines
+    acidtest selftest --engine ssi                 of one engine
     acidtest selftest --target mariadb@10.11       claim a level, run a weaker one
     """
     names = [name for name in check_names(oracles) if name != "crash"]  # nothing crashes here
@@ -54,46 +69,53 @@ def selftest(
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("faults", total=None)
         kills = kill_table(
-            names, seed, random_cases, lambda done, total: progress.update(task, completed=done, total=total)
+            engines or tuple(BEHAVIOURS),
+            names,
+            seed,
+            random_cases,
+            lambda done, total: progress.update(task, completed=done, total=total),
         )
-    faults, clean = kills[:-1], kills[-1]
-    survivors = [kill.fault for kill in faults if not kill.killed_by]
+    faults = [kill for kill in kills if kill.fault != CLEAN]
+    clean = [kill for kill in kills if kill.fault == CLEAN]
+    survivors = [kill.target for kill in faults if not kill.killed_by]
     if as_json:
         _print_json(faults, clean, survivors)
     else:
         _print_kills(kills, survivors, names)
-    return 1 if survivors or clean.killed_by else 0
+    return 1 if survivors or any(kill.killed_by for kill in clean) else 0
 
 
-def _print_json(faults: Sequence[Kill], clean: Kill, survivors: Sequence[str]) -> None:
+def _print_json(faults: Sequence[Kill], clean: Sequence[Kill], survivors: Sequence[str]) -> None:
+    oracles = clean[0].noticed
     document = {
         "format": FORMAT,
         "faults": [
             {
+                "target": kill.target,
+                "engine": kill.engine,
                 "fault": kill.fault,
                 "sentence": kill.sentence,
                 "runs": kill.runs,
                 "noticed": kill.noticed,
+                "other_kinds": kill.mistaken,
                 "killed_by": kill.killed_by,
             }
             for kill in faults
         ],
         "survivors": list(survivors),
-        "clean_runs": clean.runs,
-        "false_alarms": clean.noticed,
+        "clean_runs": sum(kill.runs for kill in clean),
+        "false_alarms": {name: sum(kill.noticed[name] for kill in clean) for name in oracles},
     }
     click.echo(json.dumps(document, indent=2))
 
 
 def _print_kills(kills: Sequence[Kill], survivors: Sequence[str], names: Sequence[str]) -> None:
-    table = Table("fault", "runs")
+    table = Table("engine", "fault", "runs")
     for name in names:
         table.add_column(name, justify="right")
     for kill in kills:
-        if kill.fault == CLEAN:
-            table.add_section()
         cells = [str(kill.noticed[name]) if kill.noticed[name] else "·" for name in names]
-        table.add_row(kill.fault, str(kill.runs), *cells)
+        table.add_row(kill.engine, kill.fault, str(kill.runs), *cells, end_section=kill.fault == CLEAN)
     console = Console()
     console.print(table)
     faults = [kill for kill in kills if kill.fault != CLEAN]

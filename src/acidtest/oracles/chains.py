@@ -47,6 +47,8 @@ class Chains:
     _committed_at: dict[int, int] = field(default_factory=lambda: {INITIAL: 0})
     _written: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     _next_row: int = 1
+    deletes_win: bool = False
+    """Whether a row that anybody has deleted stays deleted, whoever commits last."""
     undone: list[tuple[str, Version]] = field(default_factory=list)
     """Versions that were taken back, with their tables, in the order in which that happened."""
 
@@ -142,7 +144,10 @@ class Chains:
         for table, row in dict.fromkeys(self._written.get(writer, ())):
             # On engines that let two transactions write one row, the order of commits decides.
             versions = self._tables[table][row]
-            versions.sort(key=lambda version: version.writer == writer)
+            versions.sort(key=lambda version: (self._is_final(version), version.writer == writer))
+
+    def _is_final(self, version: Version) -> bool:
+        return self.deletes_win and version.deleted and version.writer in self._committed_at
 
     def _append(self, table: str, version: Version) -> None:
         self._tables[table][version.row].append(version)

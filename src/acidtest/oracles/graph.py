@@ -2,9 +2,10 @@
 
 from collections.abc import Mapping
 
-from acidtest.claims import Claim, claims_of
+from acidtest.claims import Claim
 from acidtest.graph import Occurrence
 from acidtest.model import History, Verdict, Violation, ViolationKind, passed, unknown, violated
+from acidtest.oracles.explaining import explained
 from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.targets import Target
 
@@ -21,7 +22,10 @@ class GraphOracle:
 
     def judge(self, history: History) -> Verdict | None:
         """The verdict; None where the walk itself found a violation, so that there is no trace to trust."""
-        return judge_walk(history, self._walks.of(history))
+        verdict = judge_walk(self._walks.of(history))
+        if verdict is None:
+            return None
+        return explained(history, verdict, lambda claims: judge_walk(HistoryWalk(history, claims)))
 
     def close(self) -> None:
         """Nothing is held."""
@@ -29,12 +33,12 @@ class GraphOracle:
 
 def judge(history: History) -> Verdict | None:
     """Judge one history by itself."""
-    return judge_walk(history, HistoryWalk(history))
+    return judge_walk(HistoryWalk(history))
 
 
-def judge_walk(history: History, walk: HistoryWalk) -> Verdict | None:
+def judge_walk(walk: HistoryWalk) -> Verdict | None:
     """Judge by a walk that was made before."""
-    claims = claims_of(history)
+    claims = walk.claims
     if walk.verdict.is_violation or claims is None:
         return None
     if walk.trace is None or walk.occurrences is None:

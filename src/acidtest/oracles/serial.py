@@ -40,9 +40,10 @@ from acidtest.oracles.engines import questions
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.engines.scratch import Scratch, UnfitError
 from acidtest.oracles.engines.stability import same_answer, why_unstable
-from acidtest.oracles.graph import is_excluded
+from acidtest.oracles.explaining import explained
+from acidtest.oracles.graph import is_excluded, judge_walk
 from acidtest.oracles.replay import OF_THE_DATA
-from acidtest.oracles.walks import Walks
+from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Patience, Shape, Verb, shape_of
 from acidtest.targets import Target
@@ -95,13 +96,13 @@ class SerialOracle:
         if self._is_surely_serializable(history, claims):
             return passed(NAME)
         try:
-            return self._judge(history)
+            return self._explained(history, self._judge(history))
         except UndecidedError as undecided:
             return unknown(NAME, undecided.reason)
         except TargetFailedError:
             self.close()  # the server was restarted since; the scratch tables went with it
         try:
-            return self._judge(history)
+            return self._explained(history, self._judge(history))
         except (UndecidedError, TargetFailedError) as error:
             self.close()
             return unknown(NAME, str(error))
@@ -117,6 +118,11 @@ class SerialOracle:
         )
         excluded = any(is_excluded(one, claims) for one in walk.occurrences)
         return not (failed or excluded or walk.trace.gaps)
+
+    def _explained(self, history: History, verdict: Verdict) -> Verdict:
+        """A deviation explains it if everything that was observed is right under the deviating claims, and no
+        cycle is left that they exclude."""
+        return explained(history, verdict, lambda claims: judge_walk(HistoryWalk(history, claims)))
 
     def close(self) -> None:
         """Drop the scratch tables."""

@@ -1,6 +1,7 @@
 """`solver` (Fucci): version chains and an evaluator of our own give every result and every wait."""
 
 from acidtest.model import History, Verdict
+from acidtest.oracles.explaining import explained
 from acidtest.oracles.walks import SOLVER, HistoryWalk, Walks
 from acidtest.targets import Target
 
@@ -17,7 +18,8 @@ class SolverOracle:
 
     def judge(self, history: History) -> Verdict:
         """Judge a history."""
-        return self._walks.of(history).verdict
+        verdict = self._walks.of(history).verdict
+        return explained(history, verdict, lambda claims: HistoryWalk(history, claims).verdict)
 
     def close(self) -> None:
         """Nothing is held."""

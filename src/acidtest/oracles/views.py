@@ -9,7 +9,8 @@ from acidtest.model import History, Verdict, unknown
 from acidtest.oracles.engines.asking import AskingEngine
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.engines.scratch import Scratch
-from acidtest.oracles.judging import judge_with
+from acidtest.oracles.explaining import explained
+from acidtest.oracles.judging import judge_under, judge_with
 from acidtest.oracles.walks import Walks
 from acidtest.targets import Target
 
@@ -49,7 +50,13 @@ class ViewsOracle:
         verdict = judge_with(NAME, history, lambda: self._engine(history, verifies=False)).verdict
         if verdict.is_violation:
             verdict = judge_with(NAME, history, lambda: self._engine(history, verifies=True)).verdict
-        return verdict
+        return explained(
+            history,
+            verdict,
+            lambda claims: (
+                judge_under(NAME, history, claims, lambda: self._engine(history, verifies=False)).verdict
+            ),
+        )
 
     def _engine(self, history: History, verifies: bool) -> AskingEngine:
         if history.server_died:

@@ -2,10 +2,11 @@
 
 from functools import cached_property
 
+from acidtest.claims import claims_of
 from acidtest.graph import Occurrence, phenomena
-from acidtest.model import History, Trace, Verdict
+from acidtest.model import History, Trace, Verdict, unknown
 from acidtest.oracles.engines.evaluating import engine_for
-from acidtest.oracles.judging import Walked, judge_with
+from acidtest.oracles.judging import Claims, Walked, judge_under
 
 SOLVER = "solver"
 
@@ -13,10 +14,9 @@ SOLVER = "solver"
 class HistoryWalk:
     """The walk along one history; what follows from it is worked out when it is asked for."""
 
-    def __init__(self, history: History) -> None:
-        self._walked: Walked = judge_with(
-            SOLVER, history, lambda: engine_for(history.dbms, history.schema, history.version)
-        )
+    def __init__(self, history: History, claims: Claims | None = None) -> None:
+        self.claims = claims_of(history) if claims is None else claims
+        self._walked = _walk(history, self.claims)
 
     @property
     def verdict(self) -> Verdict:
@@ -32,6 +32,14 @@ class HistoryWalk:
     def occurrences(self) -> tuple[Occurrence, ...] | None:
         """The phenomena that occurred; None if there is no trace."""
         return None if self.trace is None else tuple(phenomena(self.trace))
+
+
+def _walk(history: History, claims: Claims | None) -> Walked:
+    if claims is None:
+        return Walked(unknown(SOLVER, f"nothing is written down about what {history.dbms} promises"))
+    return judge_under(
+        SOLVER, history, claims, lambda: engine_for(history.dbms, history.schema, history.version)
+    )
 
 
 class Walks:

@@ -165,6 +165,9 @@ class Source(Protocol):
     @property
     def name(self) -> str: ...
 
+    def lacks(self) -> str:
+        """What keeps this machine from using the source, and the remedy, in one sentence; empty: nothing."""
+
     def releases(self) -> Sequence[Release]:
         """What can be had, from what is known without asking the network."""
 

@@ -22,14 +22,15 @@ from acidtest.model import (
     TransactionState,
     Undone,
 )
-from acidtest.simulated import faults
+from acidtest.simulated import faults, savepoints
+from acidtest.simulated.behaviours import LOCKING, Behaviour
 from acidtest.simulated.definitions import define
 from acidtest.simulated.faults import Fault, Planted
 from acidtest.simulated.locks import LockTable
 from acidtest.simulated.plans import known_shape
 from acidtest.simulated.problems import MustWait, StatementFailed, unsupported
-from acidtest.simulated.statements import Attempt, Worker
 from acidtest.simulated.storage import Database, Transaction
+from acidtest.simulated.worker import Attempt
 from acidtest.sql import StatementKind, kind_of
 
 _NAME = r"`?(\w+)`?"
@@ -62,7 +63,9 @@ class Connection:
     @property
     def state(self) -> TransactionState:
         """Where its transaction stands."""
-        return TransactionState.OPEN if self.transaction else TransactionState.NONE
+        if self.transaction is None:
+            return TransactionState.NONE
+        return TransactionState.FAILED if self.transaction.failed else TransactionState.OPEN
 
     @property
     def transactions(self) -> set[Transaction]:
@@ -74,7 +77,8 @@ class Connection:
 class Engine:
     """All of the DBMS. `outbox` names connections in the order in which their replies came."""
 
-    def __init__(self) -> None:
+    def __init__(self, behaviour: Behaviour = LOCKING) -> None:
+        self._behaviour = behaviour
         self._planted = Planted()
         self._waiters: list[Connection] = []
         self.outbox: deque[Connection] = deque()
@@ -86,7 +90,7 @@ class Engine:
         """Drop all tables, and with them all locks."""
         self._database = Database(self._planted)
         self._locks = LockTable(self._planted)
-        self._worker = Worker(self._database, self._locks, self._planted)
+        self._worker = self._behaviour.worker(self._database, self._locks, self._planted)
 
     def clear(self, name: str) -> None:
         """Remove all rows of a table without a trace; no transaction may have written there."""
@@ -95,7 +99,7 @@ class Engine:
     def set_up(self, statements: Sequence[str], fault: Fault | None) -> tuple[str, Failed] | None:
         """Run statements without any fault and then plant `fault`; the first that fails, and how."""
         self._planted.fault = None
-        client = Connection()
+        client = Connection(self._behaviour.levels[-1])
         try:
             for sql in statements:
                 self.launch(client, sql)
@@ -133,20 +137,21 @@ class Engine:
 
     def launch(self, client: Connection, sql: str) -> None:
         """Begin a statement; its reply comes now, or when those it waits for are gone."""
-        try:
-            if kind_of(sql) in (StatementKind.QUERY, StatementKind.WRITE):
-                self._start(client, sql)
-            else:
-                self._control(client, sql.strip())
-                self._post(client, Affected(0))
-        except StatementFailed as failure:
-            self._post(client, failure.outcome())
+        kind = kind_of(sql)
+        if client.state is TransactionState.FAILED and not _ends_failure(kind, sql):
+            failure = StatementFailed(ErrorKind.TRANSACTION_STATE, "the transaction has failed")
+            self._post(client, failure.outcome(Undone.NOTHING))
+        elif kind in (StatementKind.QUERY, StatementKind.WRITE):
+            self._start(client, sql)
+        else:
+            self._launch_control(client, sql.strip())
         self._resume_waiters()
 
     def cancel(self, client: Connection) -> None:
         """Stop the statement that waits, if there is one."""
         if client.waiting:
-            self._fail(client, client.waiting, StatementFailed(ErrorKind.CANCELLED, "it was cancelled"))
+            cancelled = StatementFailed(ErrorKind.CANCELLED, "it was cancelled")
+            self._fail(client, client.waiting.transaction, cancelled)
             self._resume_waiters()
 
     def disconnect(self, client: Connection) -> None:
@@ -162,9 +167,15 @@ class Engine:
     # -- statements on rows
 
     def _start(self, client: Connection, sql: str) -> None:
-        shape = known_shape(sql)
         transaction = client.transaction or Transaction(client.level, implicit=True)
-        self._try(client, Attempt(transaction, sql, shape))
+        opens = transaction.snapshot is None
+        point = self._worker.launch(transaction)
+        try:
+            shape = known_shape(sql)
+        except StatementFailed as failure:
+            self._fail(client, transaction, failure)
+        else:
+            self._try(client, Attempt(transaction, sql, shape, point=point, opens=opens))
 
     def _try(self, client: Connection, attempt: Attempt) -> bool:
         """Let a statement go on; whether it came to its end."""
@@ -173,11 +184,11 @@ class Engine:
         except MustWait as wait:
             return self._wait(client, attempt, wait.blockers)
         except StatementFailed as failure:
-            self._fail(client, attempt, failure)
+            self._fail(client, attempt.transaction, failure)
         except EvaluationError as error:
-            self._fail(client, attempt, StatementFailed(error.kind, error.detail))
+            self._fail(client, attempt.transaction, StatementFailed(error.kind, error.detail))
         except Unknown as unknown:
-            self._fail(client, attempt, unsupported(unknown.reason))
+            self._fail(client, attempt.transaction, unsupported(unknown.reason))
         else:
             self._succeed(client, attempt, outcome)
         return True
@@ -190,11 +201,24 @@ class Engine:
             self._locks.release(attempt.transaction)
         self._post(client, outcome)
 
-    def _fail(self, client: Connection, attempt: Attempt, failure: StatementFailed) -> None:
+    def _fail(self, client: Connection, transaction: Transaction, failure: StatementFailed) -> None:
+        """A statement failed, and with it perhaps all that its transaction did."""
         self._stop_waiting(client)
-        if attempt.transaction.implicit:
-            self._finish(attempt.transaction, commit=False)
-        self._post(client, failure.outcome())
+        undone = Undone.STATEMENT
+        if transaction.implicit:
+            self._finish(transaction, commit=False)
+        elif self._behaviour.errors_fail_transaction:
+            self._give_up(transaction)
+            undone = Undone.TRANSACTION
+        self._post(client, failure.outcome(undone))
+
+    def _give_up(self, transaction: Transaction) -> None:
+        """Take back what was done since the last savepoint; all but going back or ROLLBACK is refused now."""
+        transaction.failed = True
+        if not self._planted.has(faults.FAILED_TRANSACTION_KEPT):
+            self._database.undo(transaction, savepoints.last_position(transaction))
+        if not transaction.savepoints:
+            self._locks.release(transaction)
 
     def _post(self, client: Connection, outcome: Rows | Affected | Failed) -> None:
         client.reply = Reply(outcome, client.state)
@@ -210,10 +234,13 @@ class Engine:
             self._waiters.append(client)
         if not self._waits_for_itself(attempt.transaction):
             return False
+        failure = StatementFailed(ErrorKind.DEADLOCK, "it closed a circle of waits")
+        if self._behaviour.errors_fail_transaction:
+            self._fail(client, attempt.transaction, failure)
+            return True
         self._stop_waiting(client)
         self._finish(attempt.transaction, commit=self._planted.has(faults.DEADLOCK_VICTIM_KEPT))
         client.transaction = None
-        failure = StatementFailed(ErrorKind.DEADLOCK, "it closed a circle of waits")
         self._post(client, failure.outcome(Undone.TRANSACTION))
         return True
 
@@ -245,14 +272,41 @@ class Engine:
         else:
             self._database.roll_back(transaction)
         self._locks.release(transaction)
+        self._worker.ended(transaction, commit)
 
     def _end(self, client: Connection, commit: bool) -> None:
-        if client.transaction:
-            self._finish(client.transaction, commit)
-        client.transaction = None
+        """End the client's transaction; raises `StatementFailed` if its COMMIT is refused."""
+        transaction, client.transaction = client.transaction, None
+        if transaction is None:
+            return
+        if commit and transaction.failed:
+            kept = self._planted.has(faults.FAILED_TRANSACTION_KEPT)
+            self._finish(transaction, commit=kept)
+            raise StatementFailed(ErrorKind.TRANSACTION_STATE, "the transaction had failed")
+        try:
+            if commit:
+                self._worker.before_commit(transaction)
+        except StatementFailed:
+            self._finish(transaction, commit=self._planted.has(faults.REFUSED_COMMIT_KEPT))
+            raise
+        self._finish(transaction, commit)
+
+    def _launch_control(self, client: Connection, sql: str) -> None:
+        """Run a statement that does not work on rows."""
+        transaction = client.transaction
+        try:
+            self._control(client, sql)
+        except StatementFailed as failure:
+            if client.transaction is None and transaction is not None:
+                self._post(client, failure.outcome(Undone.TRANSACTION))
+            elif transaction is None:
+                self._post(client, failure.outcome())
+            else:
+                self._fail(client, transaction, failure)
+        else:
+            self._post(client, Affected(0))
 
     def _control(self, client: Connection, sql: str) -> None:
-        """Run a statement that does not work on rows."""
         if kind_of(sql) is StatementKind.DDL:
             self._end(client, commit=True)
             define(self._database, sql)
@@ -266,36 +320,29 @@ class Engine:
             client.level = Level.parse(match[1])
         elif match := _SAVEPOINT.fullmatch(sql):
             if client.transaction:
-                _set_savepoint(client.transaction, match[1].lower())
+                savepoints.add(client.transaction, match[1].lower(), self._behaviour.savepoints_stack)
         elif match := _BACK_TO.fullmatch(sql):
             self._roll_back_to(client.transaction, match[1].lower())
         elif match := _RELEASE.fullmatch(sql):
-            _drop_savepoints(client.transaction, match[1].lower(), itself=True)
+            savepoints.drop(client.transaction, match[1].lower(), itself=True)
         else:
             raise unsupported(f"the statement {sql!r}")
 
     def _roll_back_to(self, transaction: Transaction | None, name: str) -> None:
-        transaction, position = _drop_savepoints(transaction, name, itself=False)
+        transaction, position = savepoints.drop(transaction, name, itself=False)
+        transaction.failed = False
         if self._planted.has(faults.SAVEPOINT_TOO_DEEP):
             position = max(0, position - 1)
         if self._planted.has(faults.SAVEPOINT_TOO_SHALLOW):
             position += 1
         self._database.undo(transaction, position)
+        self._worker.went_back(transaction)
         if self._planted.has(faults.SAVEPOINT_RELEASES_LOCKS):
             self._locks.release(transaction)
 
 
-def _set_savepoint(transaction: Transaction, name: str) -> None:
-    transaction.savepoints.pop(name, None)  # the old one of that name is gone
-    transaction.savepoints[name] = len(transaction.log)
-
-
-def _drop_savepoints(transaction: Transaction | None, name: str, *, itself: bool) -> tuple[Transaction, int]:
-    """Forget the savepoints set after one, or that one too; the transaction, and where it was set."""
-    if transaction is None or name not in transaction.savepoints:
-        raise StatementFailed(ErrorKind.NO_SUCH_OBJECT, f"there is no savepoint {name}")
-    position = transaction.savepoints[name]
-    names = list(transaction.savepoints)
-    for later in names[names.index(name) + (not itself) :]:
-        del transaction.savepoints[later]
-    return transaction, position
+def _ends_failure(kind: StatementKind, sql: str) -> bool:
+    """Whether a transaction that has failed takes the statement: ROLLBACK, going back, COMMIT as ROLLBACK."""
+    return (
+        kind in (StatementKind.COMMIT, StatementKind.ROLLBACK) or _BACK_TO.fullmatch(sql.strip()) is not None
+    )

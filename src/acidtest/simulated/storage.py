@@ -17,8 +17,18 @@ class Transaction:
     read_only: bool = False
     snapshot: int | None = None
     log: list["Version"] = field(default_factory=list)
-    savepoints: dict[str, int] = field(default_factory=dict)
+    savepoints: list["Savepoint"] = field(default_factory=list)
     rolled_back: bool = False
+    failed: bool = False
+    """An error undid what it did; it waits for its ROLLBACK."""
+
+
+@dataclass(frozen=True, slots=True)
+class Savepoint:
+    """A point to go back to: how many versions were written by then."""
+
+    name: str
+    position: int
 
 
 @dataclass(slots=True, eq=False)
@@ -125,6 +135,11 @@ class Database:
                 version.committed_at = self.clock + 1
         if self._planted.has(faults.COMMIT_LOSES_ROW) and len(log) > 1:
             log[-1].undone = True
+
+    def put_last(self, transaction: Transaction) -> None:
+        """Make what it wrote the newest of each row: where nobody waits, the order of commits decides."""
+        for row in dict.fromkeys(version.row for version in transaction.log):
+            row.versions.sort(key=lambda version: version.writer is transaction)
 
     def roll_back(self, transaction: Transaction) -> None:
         """Undo all that it wrote."""

@@ -27,6 +27,16 @@ class Visibility:
             not version.undone and (version.committed_at is not None or version.writer is transaction)
         )
 
+    def at(self, transaction: Transaction, point: int) -> Sees:
+        """What a plain read sees in a snapshot of that point, and of its own."""
+        return _anything if self._planted.has(faults.DIRTY_READ) else self._snapshot(transaction, point)
+
+    def exactly_at(self, transaction: Transaction, point: int) -> Sees:
+        """The same for writes and locking reads, which no fault of plain reads misleads."""
+        return lambda version: (
+            not version.undone and (version.writer is transaction or was_committed(version, point))
+        )
+
     def begin(self, transaction: Transaction, consistent_snapshot: bool) -> None:
         """A transaction begins with BEGIN."""
         at_once = consistent_snapshot or self._planted.has(faults.SNAPSHOT_AT_BEGIN)
@@ -68,10 +78,14 @@ class Visibility:
                 return False
             if planted.has(faults.INTERMEDIATE_READ) and not own and _is_later_version(version):
                 return False
-            committed = version.committed_at is not None and version.committed_at <= point
-            return not version.undone and (own or committed)
+            return not version.undone and (own or was_committed(version, point))
 
         return sees
+
+
+def was_committed(version: Version, point: int) -> bool:
+    """Whether it was committed by that point."""
+    return version.committed_at is not None and version.committed_at <= point
 
 
 def rows_of(heap: Heap, sees: Sees) -> list[Row]:

@@ -52,7 +52,22 @@ DBMSS = {
     "sqlite": Dbms("sqlite:SQLiteTarget", ("sqlite",)),
     "duckdb": Dbms("duckdb:DuckDBTarget", ("duckdb",), driver="duckdb"),
     # Not a DBMS but our own engine; its versions are planted faults.
-    "simulated": Dbms("simulated:SimulatedTarget", (), versioned=True),
+    "simulated": Dbms(
+        "simulated:SimulatedTarget",
+        (),
+        versioned=True,
+        options={
+            "engine": {
+                "locking": "simulated:SimulatedTarget",
+                "recheck": "simulated:RecheckingTarget",
+                "fail": "simulated:FailingTarget",
+                "ssi": "simulated:SerializableTarget",
+                "one-writer": "simulated:OneWriterTarget",
+                "refuse": "simulated:RefusingTarget",
+                "optimistic": "simulated:OptimisticTarget",
+            }
+        },
+    ),
 }
 
 
@@ -66,7 +81,7 @@ def open_target(spec: str) -> Target:
     if address is not None:
         return _open_at(dbms, name, address)
     if dbms.port is None:
-        version = spec.partition("@")[2]
+        version = spec.partition("?")[0].partition("@")[2]
         return make_target(dbms)(None, spec, version) if version else make_target(dbms)(None, spec)
     server = servers.start(spec.partition("?")[0])
     try:

@@ -1,7 +1,9 @@
-"""The simulated DBMS as a target: `simulated`, or `simulated@FAULT` with a planted fault."""
+"""The simulated DBMS as a target: `simulated`, or `simulated@FAULT` with a planted fault; another engine than
+the locking one by `?engine=NAME`."""
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import ClassVar
 from weakref import WeakSet
 
 from acidtest.errors import TargetFailedError, UsageError
@@ -17,9 +19,12 @@ from acidtest.model import (
     freeze_state,
     sort_rows,
 )
-from acidtest.simulated import FAULTS, Connection, Engine, fault_named
+from acidtest.simulated import BEHAVIOURS, LOCKING, Behaviour, Connection, Engine, fault_named, faults_of
 from acidtest.targets.base import Session, Target, Waits, Watch
 from acidtest.targets.sqltext import unsendable
+
+ENGINE = "simulated_engine"
+"""The setting that says what the engine promises."""
 
 
 class Bell:
@@ -53,7 +58,7 @@ class SimulatedSession(Session):
 
     def __init__(self, target: "SimulatedTarget") -> None:
         self._target = target
-        self.client = Connection()
+        self.client = Connection(target.default_level)
         self.bell = Bell()
         self._last_words: Reply | None = None
 
@@ -118,8 +123,9 @@ class SimulatedWatch(Watch):
 class SimulatedTarget(Target):
     """An engine of its own, in this process."""
 
+    behaviour: ClassVar[Behaviour] = LOCKING
     dbms = "simulated"
-    levels = (Level.READ_UNCOMMITTED, Level.READ_COMMITTED, Level.REPEATABLE_READ, Level.SERIALIZABLE)
+    levels = LOCKING.levels
     default_level = Level.REPEATABLE_READ
     dialect = "mysql"
     version = "1.0"
@@ -128,16 +134,16 @@ class SimulatedTarget(Target):
         self.label = label
         self._fault = None
         if fault is not None:
-            self._fault = fault_named(fault)
+            self._fault = fault_named(fault, self.behaviour.name)
             if self._fault is None:
-                known = ", ".join(one.name for one in FAULTS)
+                known = ", ".join(one.name for one in faults_of(self.behaviour.name))
                 raise UsageError(f"{label}: there is no fault {fault!r}; known are {known}")
-        self.engine = Engine()
+        self.engine = Engine(self.behaviour)
         self._sessions: list[SimulatedSession] = []
         self._watches: WeakSet[SimulatedWatch] = WeakSet()
 
     def sibling(self) -> Target:
-        return SimulatedTarget(None, self.label)  # without the fault: what it says counts as right
+        return type(self)(None, self.label)  # without the fault: what it says counts as right
 
     def open_session(self) -> Session:
         session = SimulatedSession(self)
@@ -191,6 +197,9 @@ class SimulatedTarget(Target):
     def state(self, tables: Sequence[str]) -> State:
         return freeze_state({table: sort_rows(self.engine.committed_rows(table)) for table in tables})
 
+    def settings(self) -> Mapping[str, str]:
+        return {ENGINE: self.behaviour.name}
+
     def is_alive(self) -> bool:
         return True
 
@@ -225,3 +234,51 @@ class SimulatedTarget(Target):
         self._sessions.remove(session)
         self.engine.disconnect(session.client)
         self.ring()
+
+
+class RecheckingTarget(SimulatedTarget):
+    """Like PostgreSQL at READ COMMITTED."""
+
+    behaviour = BEHAVIOURS["recheck"]
+    levels = behaviour.levels
+    default_level = Level.READ_COMMITTED
+
+
+class FailingTarget(SimulatedTarget):
+    """Like PostgreSQL at REPEATABLE READ."""
+
+    behaviour = BEHAVIOURS["fail"]
+    levels = behaviour.levels
+    default_level = Level.REPEATABLE_READ
+
+
+class SerializableTarget(SimulatedTarget):
+    """Like PostgreSQL at SERIALIZABLE."""
+
+    behaviour = BEHAVIOURS["ssi"]
+    levels = behaviour.levels
+    default_level = Level.SERIALIZABLE
+
+
+class OneWriterTarget(SimulatedTarget):
+    """Like SQLite."""
+
+    behaviour = BEHAVIOURS["one-writer"]
+    levels = behaviour.levels
+    default_level = Level.SERIALIZABLE
+
+
+class RefusingTarget(SimulatedTarget):
+    """Like DuckDB."""
+
+    behaviour = BEHAVIOURS["refuse"]
+    levels = behaviour.levels
+    default_level = Level.SNAPSHOT
+
+
+class OptimisticTarget(SimulatedTarget):
+    """Like TiDB's optimistic transactions."""
+
+    behaviour = BEHAVIOURS["optimistic"]
+    levels = behaviour.levels
+    default_level = Level.REPEATABLE_READ

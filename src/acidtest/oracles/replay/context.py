@@ -31,6 +31,7 @@ class Context:
     def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine) -> "Context":
         """The context before the first event."""
         chains = Chains.of(history.initial)
+        chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.values())
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
         return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline))

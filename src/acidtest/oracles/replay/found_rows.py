@@ -3,13 +3,14 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from acidtest.claims import OnConflict, Sees
+from acidtest.claims import Claim, OnConflict, Sees
 from acidtest.model import Record
-from acidtest.oracles.chains import Seen
+from acidtest.oracles.chains import Seen, Version
 from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.replay.clustered import is_covered, scan_place, sets_indexed
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.transactions import SessionState
-from acidtest.sql.shape import Shape, Verb
+from acidtest.sql.shape import Locking, Shape, Verb
 
 DOUBTFUL_ROWS_MAX = 4
 
@@ -19,6 +20,7 @@ class FoundRows:
 
     def __init__(self, context: Context) -> None:
         self._engine = context.engine
+        self._schema = context.history.schema
         self._chains = context.chains
         self._transactions = context.transactions
         self._timeline = context.timeline
@@ -32,6 +34,8 @@ class FoundRows:
         now = self._chains.view(table, self._visibility.committed(state))
         claim = state.claim
         if claim.write is Sees.COMMITTED:
+            if claim.passes_by_dirty and shape.verb is Verb.UPDATE:
+                now = self._without_dirty(state, record, shape, now)
             return now, self._newer_than_snapshot(state, record, shape, now)
         moment = self._visibility.snapshot(state, record)
         then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, moment))
@@ -42,7 +46,25 @@ class FoundRows:
         found = set(self._engine.matching(record.sql, shape, then))
         if claim.on_conflict is OnConflict.RECHECK:
             return [seen for seen in now if seen.row in found], ""
-        return then, self._changed_since(state, table, found, moment)
+        return then, self._changed_since(state, shape, table, found, moment)
+
+    def _without_dirty(
+        self, state: SessionState, record: Record, shape: Shape, now: Sequence[Seen]
+    ) -> list[Seen]:
+        """The rows without those that an UPDATE passes by for what is not committed in them."""
+        assert shape.target is not None
+        newest = [self._chains.newest(shape.target, seen.row) for seen in now]
+        dirty = [one for one in newest if self._transactions.is_foreign(state, one)]
+        passed_by = {one.row for one in dirty if self._is_passed_by(record, shape, one)}
+        return [seen for seen in now if seen.row not in passed_by]
+
+    def _is_passed_by(self, record: Record, shape: Shape, version: Version) -> bool:
+        """Whether a version is deleted or does not meet the condition."""
+        if version.values is None:
+            return True
+        if not shape.plain:
+            raise UndecidedError("which rows a statement over several tables passes by")
+        return not self._engine.matching(record.sql, shape, [Seen(version.row, version.values)])
 
     # -- conflicts
 
@@ -74,10 +96,15 @@ class FoundRows:
             return ""
         if state.maybe_unopened or shape.target is None:
             return ""
+        over_index = state.claim.misses_conflict_over_index and shape.locking is Locking.SHARE
+        if over_index and is_covered(self._schema.table(shape.target), shape):
+            return ""
         found = set(self._engine.matching(record.sql, shape, now))
-        return self._changed_since(state, shape.target, found, max(state.moments))
+        return self._changed_since(state, shape, shape.target, found, max(state.moments))
 
-    def _changed_since(self, state: SessionState, table: str, rows: set[int], moment: int) -> str:
+    def _changed_since(
+        self, state: SessionState, shape: Shape, table: str, rows: set[int], moment: int
+    ) -> str:
         """Why rows that were found in the snapshot cannot be written any more."""
         if state.claim.on_conflict is OnConflict.AT_COMMIT:
             return ""  # that shows at COMMIT
@@ -87,12 +114,19 @@ class FoundRows:
                 continue
             if newest.values is not None and newest.values == self._visibility.values_at(table, row, moment):
                 continue  # not every engine takes note of a write that leaves a row as it was
+            if state.claim.updates_and_deletes_agree and newest.deleted != self._deletes(shape):
+                continue
             who = self._transactions.owner(newest.writer)
             if self._chains.is_committed(newest.writer):
                 return f"{who} changed a row of {table} after the snapshot and committed"
             if state.claim.on_conflict is OnConflict.REFUSE:
                 return f"{who} has changed a row of {table} and not committed yet"
         return ""
+
+    def _deletes(self, shape: Shape) -> bool:
+        """Whether the statement takes rows away, to put others in their place perhaps."""
+        assert shape.target is not None
+        return shape.verb is Verb.DELETE or sets_indexed(self._schema.table(shape.target), shape)
 
     # -- doubts
 
@@ -113,13 +147,47 @@ class FoundRows:
             then = [one for one in versions if self._chains.committed_by(one.writer, launched)]
             if any(one.writer == state.transaction for one in versions) or then[-1:] == [versions[-1]]:
                 continue
-            if not then:
+            dirty = self._timeline.dirty_at[record.step].get((shape.target, row))
+            if not then or self._may_pass_by(claim, record, shape, then[-1], dirty):
                 doubtful.add(row)
-            elif (shape.target, row) not in self._timeline.dirty_at[record.step]:
-                old = [Seen(row, then[-1].values)] if then[-1].values is not None else []
-                if not self._engine.matching(record.sql, shape, old):
-                    doubtful.add(row)
         return frozenset(doubtful)
+
+    def _may_pass_by(
+        self, claim: Claim, record: Record, shape: Shape, old: Version, dirty: Version | None
+    ) -> bool:
+        """Whether a row did not match when the statement may have come along. A row that was locked then had
+        to be waited for, unless the deviations of the claim say otherwise."""
+        if dirty is None:
+            return self._is_passed_by(record, shape, old)
+        if shape.verb is not Verb.UPDATE or not (claim.passes_by_unmatched or claim.passes_by_dirty):
+            return False
+        deciding = old if claim.passes_by_unmatched else dirty
+        return self._is_passed_by(record, shape, deciding) and not self._is_reached_late(
+            record, shape, old, dirty
+        )
+
+    def _is_reached_late(self, record: Record, shape: Shape, old: Version, dirty: Version) -> bool:
+        """Whether the statement must have waited for the holder of a row at another row before. Then
+        the holder had ended when it came to this one."""
+        assert shape.target is not None
+        place = scan_place(self._schema.table(shape.target), shape, old)
+        for (table, row), held in self._timeline.dirty_at[record.step].items():
+            if table != shape.target or row == dirty.row or held.writer != dirty.writer:
+                continue
+            before = self._committed_at_launch(record, table, row)
+            if before is None or self._is_passed_by(record, shape, before):
+                continue
+            other = scan_place(self._schema.table(table), shape, before)
+            if place is not None and other is not None and other < place:
+                return True
+        return False
+
+    def _committed_at_launch(self, record: Record, table: str, row: int) -> Version | None:
+        launched = self._timeline.launched_at[record.step]
+        versions = self._chains.find(table, row)
+        return next(
+            (one for one in reversed(versions) if self._chains.committed_by(one.writer, launched)), None
+        )
 
 
 def without_some(work: Sequence[Seen], doubtful: frozenset[int]) -> list[list[Seen]]:

@@ -59,7 +59,7 @@ class Tracer:
     def met(self, state: SessionState, record: Record, table: str, rows: Sequence[int]) -> None:
         """An INSERT came upon the keys of these rows."""
         assert state.transaction is not None
-        for row in rows:
+        for row in () if state.claim.upsert_reads_nothing else rows:
             version = self._chains.newest(table, row)
             foreign = self._transactions.is_foreign(state, version)
             self._met.append((state.transaction, record.step, table, version, foreign))

@@ -18,6 +18,8 @@ class Savepoint:
     name: str
     mark: int
     step: int
+    joined: bool = True
+    """Whether the transaction had touched a table by then."""
 
 
 _START = Savepoint("", 0, -1)
@@ -38,6 +40,8 @@ class SessionState:
     maybe_unopened: bool = False
     """A read may have opened no snapshot, so a later one may still do."""
     savepoints: list[Savepoint] = field(default_factory=list)
+    touched: bool = False
+    """Whether the transaction has worked on a table."""
 
     def shape(self, record: Record) -> Shape | None:
         """The shape of one of the session's statements."""
@@ -80,7 +84,7 @@ class Transactions:
     def open(self, state: SessionState) -> None:
         """A new transaction of the session."""
         state.transaction = len(self.owners) + 1
-        state.moments, state.maybe_unopened, state.failed = (), False, False
+        state.moments, state.maybe_unopened, state.failed, state.touched = (), False, False, False
         state.savepoints.clear()
         self.owners[state.transaction] = state.name
 
@@ -112,14 +116,23 @@ class Transactions:
         if words[0] == "ROLLBACK":
             self._go_back(state.transaction, state.savepoints[position])
             del state.savepoints[position + 1 :]
+            if state.claim.savepoint_loses_snapshot and not state.savepoints[position].joined:
+                self._begin_anew(state)
             state.failed = False
         else:
             del state.savepoints[position:]
 
+    def _begin_anew(self, state: SessionState) -> None:
+        """The engine ends the transaction and begins another, and the session does not notice."""
+        savepoints = list(state.savepoints)
+        self.end(state, commit=False)
+        self.open(state)
+        state.savepoints = savepoints
+
     def _set_savepoint(self, state: SessionState, transaction: int, name: str, step: int) -> None:
         if not state.claim.savepoints_stack:
             state.savepoints = [one for one in state.savepoints if one.name != name]
-        state.savepoints.append(Savepoint(name, self.chains.mark(transaction), step))
+        state.savepoints.append(Savepoint(name, self.chains.mark(transaction), step, state.touched))
 
     def _go_back(self, transaction: int, savepoint: Savepoint) -> None:
         self.chains.undo(transaction, savepoint.mark)

@@ -2,15 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from sqlglot import exp
-
 from acidtest.casefile import format_row
 from acidtest.claims import Lock, OnConflict, TableLock
 from acidtest.evaluator.writes import Effect
 from acidtest.model import Hold, Record, WaitWitness
 from acidtest.oracles.chains import Seen, Version
 from acidtest.oracles.engines.base import UndecidedError
-from acidtest.oracles.replay.clustered import clustered_index
+from acidtest.oracles.replay.clustered import is_covered
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.locks import HeldTable, PredicateLock, RowLock, UnknownLocks, Wanted
 from acidtest.oracles.replay.transactions import SessionState
@@ -86,18 +84,7 @@ class Waits:
         """Whether a secondary index has all columns that the statement names."""
         if not state.claim.index_only_locks or shape.target is None:
             return False
-        table = self._schema.table(shape.target)
-        if shape.tree.find(exp.Star) is not None:
-            named = {column.name.lower() for column in table.columns}
-        else:
-            named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
-        clustered = clustered_index(table)
-        key = {name.lower() for name in clustered.columns} if clustered is not None else set()
-        return any(
-            named <= key | {name.lower() for name in index.columns}
-            for index in table.indexes
-            if index is not clustered
-        )
+        return is_covered(self._schema.table(shape.target), shape)
 
     # -- keys and conditions
 

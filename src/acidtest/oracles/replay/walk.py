@@ -120,6 +120,8 @@ class Replay:
         """Judge a statement inside its transaction, or in one of its own."""
         if state.failed:
             return  # refused until ROLLBACK; nothing happens
+        if record.waited and state.claim.on_conflict is OnConflict.REFUSE:
+            raise UndecidedError("a wait where no statement ever waits")
         if record.before is TransactionState.NONE and state.transaction is not None:
             raise UndecidedError("the server says that the transaction is over, the statements do not")
         alone = state.transaction is None and record.after is not TransactionState.OPEN
@@ -129,6 +131,7 @@ class Replay:
         elif state.transaction is None:
             # MariaDB before 10.6 goes on in a new transaction when a deadlock has ended one.
             self._transactions.open(state)
+        state.touched = True
         is_first = state.claim.first_statement_retries and state.opened_by == record.step
         if is_first and record.waited:
             self._timeline.start_over(record.step)

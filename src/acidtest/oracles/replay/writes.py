@@ -1,15 +1,16 @@
 """Judges writes: what they did, for whom they had to wait, and how they leave the version chains."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from acidtest.claims import Lock, OnConflict, Sees
-from acidtest.evaluator.writes import Effect
+from acidtest.evaluator.writes import Change, Effect
 from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import UndecidedError, Views
-from acidtest.oracles.replay.clustered import clustered_index
+from acidtest.oracles.replay.clustered import clustered_index, key_of, sets_indexed
 from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.counters import Counters
 from acidtest.oracles.replay.failures import Failures
@@ -114,16 +115,56 @@ class Writes:
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
-            row = change.row
-            if (row, change.values) in unwritten:
+            if (change.row, change.values) in unwritten or self._stays(state, effect, change, table):
                 continue
-            if row is None and change.values is not None:
-                row = self._revived(state, record, shape, change.values)
-            if row is None:
-                assert change.values is not None
-                self._chains.insert(table, change.values, state.transaction, record.step)
+            if change.row is not None and self._moves(state, shape, change, table):
+                self._chains.write(table, change.row, None, state.transaction, record.step)
+                self._install(state, record, shape, replace(change, row=None), table)
             else:
-                self._chains.write(table, row, change.values, state.transaction, record.step)
+                self._install(state, record, shape, change, table)
+
+    def _install(self, state: SessionState, record: Record, shape: Shape, change: Change, table: str) -> None:
+        assert state.transaction is not None
+        row = change.row
+        if row is None and change.values is not None:
+            row = self._revived(state, record, shape, change.values)
+        if row is None:
+            assert change.values is not None
+            self._chains.insert(table, change.values, state.transaction, record.step)
+        else:
+            self._chains.write(table, row, change.values, state.transaction, record.step)
+
+    def _stays(self, state: SessionState, effect: Effect, change: Change, table: str) -> bool:
+        """Whether a deviation leaves a row unwritten because it stays as it is. REPLACE takes it away and
+        puts the same one in its place."""
+        if not state.claim.unchanged_is_unwritten:
+            return False
+        if change.row is not None and change.values is not None:
+            newest = self._chains.newest(table, change.row)
+            return newest.values == change.values and newest.writer != state.transaction
+        gone = {
+            self._chains.newest(table, one.row).values
+            for one in effect.changes
+            if one.row is not None and one.values is None
+        }
+        new = {one.values for one in effect.changes if one.row is None}
+        values = change.values if change.row is None else self._chains.newest(table, change.row).values
+        return values in gone & new
+
+    def _moves(self, state: SessionState, shape: Shape, change: Change, table: str) -> bool:
+        """Whether a deviation makes another row of one that is updated."""
+        claim = state.claim
+        if change.row is None or change.values is None:
+            return False
+        definition = self._schema.table(table)
+        if claim.indexed_update_is_new_row:
+            return sets_indexed(definition, shape) or shape.tree.args.get("conflict") is not None
+        old = self._chains.newest(table, change.row).values
+        return (
+            claim.moved_is_new_row
+            and old is not None
+            and key_of(definition, old) != key_of(definition, change.values)
+        )
 
     def _revived(self, state: SessionState, record: Record, shape: Shape, values: Row) -> int | None:
         """The deleted row that a new one takes the place of, where the primary key is what a row is."""

@@ -32,6 +32,11 @@ class Container:
 
     name = "container"
 
+    def lacks(self) -> str:
+        if engine(os.environ.get("PATH", "")) is not None:
+            return ""
+        return f"no container engine answers; install and start {' or '.join(ENGINES)}"
+
     def releases(self) -> Sequence[Release]:
         """What the engine has pulled already."""
         program = engine(os.environ.get("PATH", ""))

@@ -14,6 +14,9 @@ from acidtest.servers.base import InstallFailedError, Progress, Release, Release
 from acidtest.servers.cache import cache_folder, cache_root, explained, locked
 from acidtest.servers.sources.apt import PrivateApt, unpack
 from acidtest.servers.sources.apt_sources import debian_mirrors
+from acidtest.servers.sources.tools import lacking
+
+PROGRAMS = ("apt-get", "apt-cache", "apt-config", "dpkg-deb")
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +50,16 @@ class Debian:
 
     def __init__(self, etc: Path = Path("/etc/apt")) -> None:
         self._etc = etc
+
+    def lacks(self) -> str:
+        if lack := lacking(PROGRAMS, "they come with Debian and its relatives"):
+            return lack
+        if not self._has_mirror():
+            return f"no Debian mirror is named in {self._etc}; add one to apt's sources"
+        return ""
+
+    def _has_mirror(self) -> bool:
+        return any(not mirror.security for mirror in debian_mirrors(self._etc))
 
     def releases(self) -> Sequence[Release]:
         return [release for offer in OFFERS for release in self._known(offer)]
@@ -94,13 +107,12 @@ class Debian:
         return [str(path.relative_to(folder.parent)) for path in folder.rglob("*-linux-gnu") if path.is_dir()]
 
     def _updated(self, suite: str) -> PrivateApt:
-        mirrors = debian_mirrors(self._etc)
-        if not any(not mirror.security for mirror in mirrors):
+        if not self._has_mirror():
             raise InstallFailedError(
                 f"no Debian mirror is named in {self._etc}, so Debian {suite} cannot be reached;"
                 " add one to apt's sources"
             )
-        apt = PrivateApt(suite, cache_folder("apt", suite), mirrors)
+        apt = PrivateApt(suite, cache_folder("apt", suite), debian_mirrors(self._etc))
         with explained():
             apt.update()
             versions = {offer.server: apt.versions(offer.server) for offer in OFFERS if offer.suite == suite}

@@ -16,14 +16,16 @@ from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacke
 from acidtest.servers.cache import remove_tree
 from acidtest.servers.sources.go_releases import BUILDS, Build, newest_toolchain
 from acidtest.servers.sources.resources import require_disk, require_memory
-from acidtest.servers.sources.tools import run_tool
+from acidtest.servers.sources.tools import lacking, run_tool
 from acidtest.servers.specs import commit_of
 
 MODULE = "github.com/pingcap/tidb"
 PARSERS = (f"{MODULE}/pkg/parser", f"{MODULE}/parser", "github.com/pingcap/parser")
 MAINS = ("cmd/tidb-server", "tidb-server")
 BINARY = "tidb-server"
-HINT = "; install Go 1.21 or newer, which fetches the toolchain that a release needs"
+REMEDY = "install Go 1.21 or newer, which fetches the toolchain that a release needs"
+HINT = f"; {REMEDY}"
+FETCHES_TOOLCHAINS = (1, 21)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,9 @@ class Go:
 
     name = "go"
 
+    def lacks(self) -> str:
+        return lacking(["go"], REMEDY) or _too_old()
+
     def releases(self) -> Sequence[Release]:
         return [
             Release("tidb", build.version, self.name, f"{MODULE}@{build.pseudo}", size_bytes=build.size_bytes)
@@ -89,6 +94,16 @@ class Go:
         finally:
             remove_tree(workshop)
         return Unpacked()
+
+
+def _too_old() -> str:
+    """Why the machine's go cannot fetch toolchains; empty if it can."""
+    environment = {**os.environ, "GOTOOLCHAIN": "local"}
+    shown = run_tool(["go", "version"], "asking go for its version", environment=environment)
+    version = re.search(r"go(\d+)\.(\d+)", shown)
+    if version is None or (int(version[1]), int(version[2])) >= FETCHES_TOOLCHAINS:
+        return ""
+    return f"the machine's {version[0]} is too old; {REMEDY}"
 
 
 def _build(build: Build | None, release: Release, folder: Path, binary: Path, progress: Progress) -> None:

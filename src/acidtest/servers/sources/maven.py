@@ -17,9 +17,10 @@ from acidtest.servers.cache import cache_folder
 from acidtest.servers.sources.archives import inside, unpack_tar
 from acidtest.servers.sources.debian import Debian
 from acidtest.servers.sources.maven_releases import RELEASES, WHOLE
-from acidtest.servers.sources.tools import run_tool
+from acidtest.servers.sources.tools import lacking, run_tool
 
 REPOSITORY = "ACIDTEST_MAVEN_REPOSITORY"
+REMEDY = "install Maven"
 COPY = "org.apache.maven.plugins:maven-dependency-plugin:3.6.0:copy"
 ELF = b"\x7fELF"
 PROGRESS = re.compile(r"Progress \(\d+\): ([\d.]+)/([\d.]+) (kB|MB)")
@@ -40,6 +41,10 @@ class Maven:
     """Artefacts that carry a server. mvn checks the archive against the repository's checksum."""
 
     name = "maven"
+
+    def lacks(self) -> str:
+        java = () if os.environ.get("JAVA_HOME") else ("java",)
+        return lacking(["mvn", *java], REMEDY)
 
     def releases(self) -> Sequence[Release]:
         return RELEASES
@@ -104,7 +109,7 @@ def _download(artefact: str, folder: Path, progress: Progress) -> Path:
             f"downloading {artefact} with mvn",
             folder=repository,
             on_line=show,
-            hint="; install Maven",
+            hint=f"; {REMEDY}",
         )
     finally:
         shutil.rmtree(repository / group.replace(".", "/") / name, ignore_errors=True)

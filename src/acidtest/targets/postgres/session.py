@@ -54,7 +54,8 @@ _STATES: dict[int, TransactionState] = {
     pq.TransactionStatus.UNKNOWN: TransactionState.NONE,
 }
 
-_ROLLBACKS = (StatementKind.ROLLBACK, StatementKind.SAVEPOINT)
+# OTHER: a script may hold a ROLLBACK.
+_MAY_ANSWER_ROLLBACK = (StatementKind.ROLLBACK, StatementKind.SAVEPOINT, StatementKind.OTHER)
 
 # PostgreSQL answers the COMMIT of a failed transaction with the tag ROLLBACK and no error. Whoever reads a
 # history must not take that for a commit.
@@ -79,7 +80,7 @@ class PostgresSession(Session):
         self._unsent: Failed | None = None
         self._outcomes: list[_Outcome] = []
         self._warnings: list[Warning] = []
-        self._statement = StatementKind.OTHER
+        self._sent = ""
         self._connection = _connect(endpoint, database, _SETTINGS | (settings or {}))
         self._connection.nonblocking = 1
         self._connection.notice_handler = self._note_warning
@@ -101,7 +102,7 @@ class PostgresSession(Session):
         self._unsent = unsendable(sql)
         if self._unsent or not self.alive:
             return
-        self._statement = kind_of(sql)
+        self._sent = sql
         try:
             self._connection.send_query(sql.encode())
             while self._connection.flush():
@@ -145,14 +146,15 @@ class PostgresSession(Session):
         elif isinstance(outcome, Failed):
             extent = undone(before, self.transaction)
             outcome = Failed(outcome.kind, outcome.code, outcome.message, extent)
-        return Reply(outcome, self.transaction, tuple(self._warnings))
+        parts = tuple(self._outcomes) if len(self._outcomes) > 1 else ()
+        return Reply(outcome, self.transaction, tuple(self._warnings), parts)
 
     def _outcome(self, result: pq.abc.PGresult) -> _Outcome:
         match result.status:
             case pq.ExecStatus.TUPLES_OK:
                 return _rows(result)
             case pq.ExecStatus.COMMAND_OK | pq.ExecStatus.EMPTY_QUERY:
-                if result.command_status == b"ROLLBACK" and self._statement not in _ROLLBACKS:
+                if result.command_status == b"ROLLBACK" and kind_of(self._sent) not in _MAY_ANSWER_ROLLBACK:
                     return _NOT_COMMITTED
                 return Affected(result.command_tuples or 0)
             case pq.ExecStatus.COPY_IN | pq.ExecStatus.COPY_OUT | pq.ExecStatus.COPY_BOTH:

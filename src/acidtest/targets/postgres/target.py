@@ -150,11 +150,8 @@ class PostgresTarget(Target):
             ) from None
 
     def schema(self) -> Schema:
-        tables, columns, indexes = self._control.ask(catalog.QUESTION)
-        assert isinstance(tables, Rows)
-        assert isinstance(columns, Rows)
-        assert isinstance(indexes, Rows)
-        return catalog.read_schema(tables, columns, indexes)
+        control = self._control
+        return catalog.read_schema(control.rows(catalog.question(control.version_number)))
 
     def state(self, tables: Sequence[str]) -> State:
         if not tables:

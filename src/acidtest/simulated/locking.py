@@ -1,78 +1,38 @@
-"""Reads and writes of rows: look, lock, and write; or say who stands in the way."""
+"""Statements of the locking engine: look, lock, and write; or say who stands in the way."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from acidtest.evaluator import EvaluationError
 from acidtest.evaluator.writes import Change, Effect
 from acidtest.model import Affected, ErrorKind, Level, Row, Rows
 from acidtest.simulated import faults
-from acidtest.simulated.faults import Planted
-from acidtest.simulated.locks import LockTable, Matches, Mode, Request
-from acidtest.simulated.plans import ReadPlan, WritePart, WritePlan, read_plan, write_plan
+from acidtest.simulated.locks import Matches, Mode, Request
+from acidtest.simulated.plans import ReadPlan, WritePart, WritePlan
 from acidtest.simulated.problems import MustWait, StatementFailed, unsupported
-from acidtest.simulated.storage import Database, Heap, StoredRow, Transaction, is_committed
-from acidtest.simulated.visibility import Visibility, rows_of
-from acidtest.sql.shape import Locking, Patience, Shape, Verb
+from acidtest.simulated.storage import Heap, StoredRow, Transaction, is_committed
+from acidtest.simulated.visibility import rows_of
+from acidtest.simulated.worker import (
+    Attempt,
+    Chosen,
+    Views,
+    Worker,
+    every_row,
+    matches,
+    raise_first_error,
+    succeeded,
+)
+from acidtest.sql.shape import Locking, Patience, Verb
 
 _STRICT_LEVELS = (Level.REPEATABLE_READ, Level.SERIALIZABLE)
 """Levels whose locking statements keep others from adding rows that match."""
 
-Views = dict[str, Sequence[Row]]
-Chosen = dict[StoredRow, Row]
 
-
-@dataclass(slots=True)
-class Attempt:
-    """A statement under way: first tried when it is launched, and again each time it may go on.
-
-    `waited`: whether it had to wait. Only faults use what it found at the first try: `first_choice` and
-    `first_views`.
-    """
-
-    transaction: Transaction
-    sql: str
-    shape: Shape
-    waited: bool = False
-    first_choice: Chosen = field(default_factory=dict)
-    first_views: Views = field(default_factory=dict)
-
-
-class Worker:
-    """Runs statements on rows."""
-
-    def __init__(self, database: Database, locks: LockTable, planted: Planted) -> None:
-        self._database = database
-        self._locks = locks
-        self._planted = planted
-        self._visibility = Visibility(database, planted)
-
-    def run(self, attempt: Attempt) -> Rows | Affected:
-        """Run the statement, or raise `MustWait` or `StatementFailed`; then it has written nothing."""
-        transaction = attempt.transaction
-        self._check_tables(attempt.shape)
-        mark = len(transaction.log)
-        try:
-            if attempt.shape.verb is Verb.READ:
-                return self._read(attempt, read_plan(attempt.sql, self._database.schema))
-            return self._write(attempt, write_plan(attempt.sql, self._database.schema))
-        except MustWait:
-            self._database.undo(transaction, mark)
-            raise
-        except (StatementFailed, EvaluationError):
-            if not self._planted.has(faults.FAILED_STATEMENT_KEPT):
-                self._database.undo(transaction, mark)
-            raise
+class LockingWorker(Worker):
+    """Plain reads see snapshots; writes and locking reads see what is committed and lock it until the end."""
 
     def begin(self, transaction: Transaction, consistent_snapshot: bool) -> None:
-        """A transaction begins with BEGIN."""
         self._visibility.begin(transaction, consistent_snapshot)
-
-    def _check_tables(self, shape: Shape) -> None:
-        for name in shape.reads:
-            if name not in self._database.heaps:
-                raise StatementFailed(ErrorKind.NO_SUCH_OBJECT, f"there is no table {name}")
 
     # -- reads
 
@@ -109,7 +69,7 @@ class Worker:
         skipped: set[StoredRow] = set()
         for name, predicate in plan.scans.items():
             heap = self._database.heaps[name]
-            test = predicate.bind() if predicate else _every_row
+            test = predicate.bind() if predicate else every_row
             found = self._scan(request, heap, test, mode, attempt.shape.patience)
             skipped |= found.skipped
             self._guard(request, heap, test)
@@ -150,17 +110,17 @@ class Worker:
         skips = patience is Patience.SKIP and not self._planted.has(faults.SKIP_LOCKED_SKIPS_NOTHING)
         for row in heap.rows.values():
             values = row.values(sees)
-            matches = values is not None and _matches(test, values)
-            may_match = matches or any(_matches(test, one) for one in row.pending(request.transaction))
+            fits = values is not None and matches(test, values)
+            may_match = fits or any(matches(test, one) for one in row.pending(request.transaction))
             taken = mode is not None and self._locks.blockers(request.transaction, row, mode)
             if may_match and taken and skips:
                 found.skipped.add(row)
                 continue
-            if matches and values is not None:
+            if fits and values is not None:
                 found.rows[row] = values
             if mode is not None and may_match and patience is not Patience.SKIP:
                 request.mind(row, mode)
-            if mode is not None and matches:
+            if mode is not None and fits:
                 request.locks.append((row, mode))
         return found
 
@@ -173,8 +133,8 @@ class Worker:
             return
         if level is Level.REPEATABLE_READ and self._planted.has(faults.NO_PREDICATE_LOCK_RR):
             return
-        matches: Matches = lambda row: _matches(test, row)  # noqa: E731
-        request.guard(heap, matches)
+        guarded: Matches = lambda row: matches(test, row)  # noqa: E731
+        request.guard(heap, guarded)
 
     def _take(self, request: Request, patience: Patience = Patience.WAIT) -> None:
         """Take the locks, or wait for those who hold them."""
@@ -187,15 +147,13 @@ class Worker:
     # -- writes
 
     def _write(self, attempt: Attempt, plan: WritePlan) -> Affected:
-        if attempt.transaction.read_only:
-            raise StatementFailed(ErrorKind.READ_ONLY, "the transaction is READ ONLY")
         assert attempt.shape.target is not None
         heap = self._database.heaps[attempt.shape.target]
         request = Request(self._locks, attempt.transaction)
         views = self._source_views(request, plan, attempt.shape.verb)
         chosen = self._choose(attempt, heap, plan, views, request)
         self._take(request)
-        _raise_first_error(plan, chosen, views)
+        raise_first_error(plan, chosen, views)
         work = self._values_to_work_on(attempt, chosen)
         return Affected(sum(self._write_part(attempt, heap, plan, part, views, work) for part in plan.parts))
 
@@ -210,8 +168,8 @@ class Worker:
             sees = self._visibility.plain(transaction)
             return {name: rows_of(heap, sees) for name, heap in heaps.items()}
         for heap in heaps.values():
-            self._scan(request, heap, _every_row, Mode.SHARE)
-            self._guard(request, heap, _every_row)
+            self._scan(request, heap, every_row, Mode.SHARE)
+            self._guard(request, heap, every_row)
         sees = self._visibility.current(transaction)
         return {name: rows_of(heap, sees) for name, heap in heaps.items()}
 
@@ -253,7 +211,7 @@ class Worker:
                 now = {
                     row: row.values(current)
                     for row, values in old.items()
-                    if values and _matches(test, values)
+                    if values and matches(test, values)
                 }
                 return {row: values for row, values in now.items() if values is not None}
         return chosen
@@ -283,7 +241,7 @@ class Worker:
         existing = heap.seen(self._visibility.current(transaction))
         work = [(row.number, values) for row, values in chosen.items()]
         number = heap.next_number
-        wanted = _succeeded(part.unchecked.run(work, existing, views, number))
+        wanted = succeeded(part.unchecked.run(work, existing, views, number))
         if any(change.table not in ("", heap.table.name) for change in wanted.changes):
             raise unsupported("a write of several tables")
         self._lock_keys(transaction, heap, plan, part, wanted, existing)
@@ -293,7 +251,7 @@ class Worker:
             effect = part.checked.run(work, existing, views, number)
         if effect.errors:
             heap.next_number += effect.numbered  # numbers that were taken are not given again
-        effect = _succeeded(effect)
+        effect = succeeded(effect)
         request = Request(self._locks, transaction)
         self._mind_predicates(request, heap, effect, dict(existing))
         self._take(request)
@@ -359,29 +317,3 @@ class Worker:
 class _Found:
     rows: Chosen = field(default_factory=dict)
     skipped: set[StoredRow] = field(default_factory=set)
-
-
-def _every_row(row: Row) -> bool:  # noqa: ARG001 - a condition
-    return True
-
-
-def _matches(test: Callable[[Row], Any], values: Row) -> bool:
-    """Whether a row matches; one on which the condition fails counts, because it is looked at."""
-    try:
-        return bool(test(values))
-    except EvaluationError:
-        return True
-
-
-def _raise_first_error(plan: WritePlan, chosen: Chosen, views: Views) -> None:
-    """A condition that fails on a row fails the statement, once its locks are there."""
-    if plan.chooses is not None:
-        test = plan.chooses.bind(views)
-        for values in chosen.values():
-            test(values)
-
-
-def _succeeded(effect: Effect) -> Effect:
-    if effect.errors:
-        raise StatementFailed(min(effect.errors))
-    return effect

@@ -6,7 +6,6 @@ import signal
 import sqlite3
 import subprocess
 import sys
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
@@ -15,16 +14,9 @@ import pytest
 
 from acidtest.campaign.store import FILE
 from acidtest.findings.folder import read_findings
-from tests.unit.campaigns import Campaigns, workers_of
+from tests.campaign.campaigns import Campaigns, workers_of
 
 FAULT = "simulated@dirty-read"
-
-
-@pytest.fixture
-def campaigns(tmp_path: Path) -> Iterator[Campaigns]:
-    campaigns = Campaigns(tmp_path)
-    yield campaigns
-    campaigns.stop()
 
 
 def test_a_planted_fault_is_found_reduced_and_stored(tmp_path: Path, campaigns: Campaigns) -> None:

@@ -34,7 +34,7 @@ class Campaigns:
             stderr=subprocess.PIPE,
             text=True,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": str(SABOTAGE), **sabotage} if sabotage else None,
+            env=_sabotaged(sabotage) if sabotage else None,
         )
         self._started.append(process)
         return process
@@ -78,6 +78,12 @@ class Campaigns:
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
             process.communicate()
+
+
+def _sabotaged(faults: dict[str, str]) -> dict[str, str]:
+    """The environment with faults in it; what the user's path names is still found."""
+    path = os.pathsep.join(filter(None, (str(SABOTAGE), os.environ.get("PYTHONPATH"))))
+    return {**os.environ, "PYTHONPATH": path, **faults}
 
 
 def workers_of(campaign: subprocess.Popen[str]) -> list[int]:

@@ -1,0 +1,13 @@
+-- id: delete-conflicts-unseen
+-- title: tx2 deletes a row that tx1 has changed
+-- level: SNAPSHOT
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = v + 1 WHERE id = 1;
+/* tx2 */ DELETE FROM t WHERE id = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;

@@ -1,0 +1,11 @@
+-- id: deletes-unchecked
+-- title: tx1 deletes a row that tx2 changed since
+-- level: REPEATABLE READ
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ DELETE FROM t WHERE id = 1;
+/* tx2 */ UPDATE t SET v = v + 1 WHERE id = 1;
+/* tx1 */ COMMIT;

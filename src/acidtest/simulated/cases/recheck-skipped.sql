@@ -1,0 +1,13 @@
+-- id: recheck-skipped
+-- title: tx2 waited for a row and changes it although it no longer matches
+-- level: READ COMMITTED
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = 11 WHERE id = 1;
+/* tx2 */ UPDATE t SET v = 0 WHERE v = 10;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;

@@ -1,0 +1,16 @@
+-- id: savepoint-ends-writing
+-- title: tx1 goes back to a savepoint, and tx2 changes a row that tx1 had changed before
+-- level: SERIALIZABLE
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = v + 1 WHERE id = 1;
+/* tx1 */ SAVEPOINT a;
+/* tx1 */ UPDATE t SET v = v + 1 WHERE id = 2;
+/* tx1 */ ROLLBACK TO SAVEPOINT a;
+/* tx2 */ UPDATE t SET v = v + 100 WHERE id = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;

@@ -1,0 +1,15 @@
+-- id: deletes-unchecked
+-- title: each of two transactions reads the row that the other deletes
+-- level: SERIALIZABLE
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ SELECT v FROM t WHERE id = 2;
+/* tx2 */ SELECT v FROM t WHERE id = 1;
+/* tx1 */ DELETE FROM t WHERE id = 1;
+/* tx2 */ DELETE FROM t WHERE id = 2;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;

@@ -1,0 +1,13 @@
+-- id: waiter-goes-on
+-- title: tx2 waited for a row, tx1 committed, and tx2 changes it all the same
+-- level: REPEATABLE READ
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ BEGIN;
+/* tx1 */ UPDATE t SET v = v + 1 WHERE id = 1;
+/* tx2 */ UPDATE t SET v = v + 100 WHERE id = 1;
+/* tx1 */ COMMIT;
+/* tx2 */ COMMIT;
