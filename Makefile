@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   ?= .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test test-all lint check bench clean
+.PHONY: demo test test-all lint check bench dist clean
 
 demo: $(VENV)/.installed
 	$(BIN)/acidtest demo
@@ -35,6 +35,11 @@ bench: $(VENV)/.installed
 	$(BIN)/acidtest bench judge
 	$(BIN)/acidtest bench fuzz
 	$(BIN)/acidtest bench reduce
+
+# The source archive and the wheel, in dist/.
+dist: $(VENV)/.installed-dev
+	rm -rf build dist
+	$(BIN)/python -m build
 
 clean:
 	rm -rf $(VENV) build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,7 +15,7 @@ from acidtest.corpus import anomalies
 from acidtest.execute import Executor
 from acidtest.generate import SIMPLE, generate_cases
 from acidtest.model import Case, History, Judgement, Level
-from acidtest.oracles.registry import Oracle, make_oracles
+from acidtest.oracles.registry import Oracle
 from acidtest.simulated import FAULTS, Fault, case_file
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target

@@ -61,6 +61,9 @@ class Profile:
     list_databases: str | None = "SELECT schema_name FROM information_schema.schemata"
     hinted: str = "SELECT /*+ NO_INDEX_MERGE(parent) */ id\n  FROM parent -- the key\n WHERE id = 1"
     wide_text: str = "SELECT REPEAT('x', 1000), id FROM parent"
+    generated_column: str = "g INT GENERATED ALWAYS AS (id + 1) STORED"
+    trigger: tuple[str, ...] = ("CREATE TRIGGER noted BEFORE INSERT ON parent FOR EACH ROW SET NEW.s = 'x'",)
+    cascades: bool = True
     since: Mapping[str, Version] = field(default_factory=dict)
     """The version from which on a feature is there; what is not named always is."""
 
@@ -135,6 +138,11 @@ POSTGRES = Profile(
         Level.SERIALIZABLE: ErrorKind.SERIALIZATION_FAILURE,
     },
     set_lock_timeout="SET lock_timeout = '50ms'",
+    trigger=(
+        "CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'",
+        "CREATE TRIGGER noted BEFORE INSERT ON parent FOR EACH ROW EXECUTE PROCEDURE note()",
+    ),
+    since={"generated": (12,)},
     set_variable="SET work_mem = '7MB'",
     show_variable="SHOW work_mem",
     session_id="SELECT pg_backend_pid()",
@@ -160,6 +168,7 @@ MYSQL = Profile(
     level_with_dirty_reads=Level.READ_UNCOMMITTED,
     since={
         "check": (8, 0, 16),
+        "generated": (5, 7, 6),
         "nowait": (8, 0, 1),
         "strict": (5, 7),
         "read_only_begin": (5, 6, 5),
@@ -169,7 +178,14 @@ MYSQL = Profile(
 MARIADB = replace(
     MYSQL,
     stale_write={Level.REPEATABLE_READ: ErrorKind.RECORD_CHANGED},
-    since={"check": (10, 2, 1), "nowait": (10, 3), "strict": (10, 2, 4), "stale_write": (11, 6, 2)},
+    since={
+        "check": (10, 2, 1),
+        "check_told": (10, 2, 22),
+        "generated": (10, 2, 1),
+        "nowait": (10, 3),
+        "strict": (10, 2, 4),
+        "stale_write": (11, 6, 2),
+    },
 )
 SEEKDB = replace(
     MYSQL,
@@ -193,7 +209,8 @@ TIDB = replace(
     kill="KILL TIDB {}",
     long_statement="SELECT COUNT(*) FROM information_schema.columns a, information_schema.columns b,"
     " information_schema.columns c",  # a SLEEP that is killed succeeds
-    since={"savepoints": (6, 2)},
+    trigger=(),
+    since={"savepoints": (6, 2), "foreign_keys": (6, 6), "check": (99,)},  # checks: off by default
 )
 
 SQLITE = Profile(
@@ -222,6 +239,7 @@ SQLITE = Profile(
     limits_connections=False,
     long_statement=None,
     list_databases=None,
+    trigger=("CREATE TRIGGER noted AFTER INSERT ON parent BEGIN SELECT 1; END",),
     wide_text="SELECT hex(zeroblob(500)), id FROM parent",
 )
 
@@ -260,6 +278,9 @@ DUCKDB = Profile(
     limits_connections=False,
     long_statement=None,
     list_databases=None,
+    generated_column="g INT GENERATED ALWAYS AS (id + 1)",
+    trigger=(),
+    cascades=False,
 )
 
 PROFILES = {

@@ -145,7 +145,13 @@ def cases(draw: st.DrawFn) -> Case:
     sessions = draw(st.lists(_NAMES, min_size=1, max_size=4, unique=True))
     step = st.tuples(
         st.sampled_from(sessions),
-        st.builds(Statement, sql, st.lists(expectations(sessions), max_size=2).map(tuple)),
+        st.builds(
+            Statement,
+            sql | st.lists(sql, min_size=2, max_size=3).map("\n;".join),
+            st.lists(expectations(sessions), max_size=2).map(tuple),
+            st.booleans(),
+            st.lists(st.sampled_from(sessions), max_size=2).map(tuple),
+        ),
     )
     # Every session takes part, so that it may be named as a blocker.
     steps = [(name, Statement("BEGIN")) for name in sessions] + draw(st.lists(step, max_size=5))
@@ -163,4 +169,6 @@ def cases(draw: st.DrawFn) -> Case:
         story=tuple(draw(st.lists(_LINES.map(lambda line: ("A" + line).rstrip()) | st.just(""), max_size=3))),
         targets=tuple(targets),
         expect_final=tuple(draw(st.lists(finals(), max_size=2))),
+        teardown=tuple(map(Statement, draw(st.lists(sql, max_size=2)))),
+        strict=draw(st.booleans()),
     )

@@ -202,7 +202,7 @@ ERRORS = [
     ("\n \n", "3:1", "found the end of the file"),
     ("-- story only\n", "2:1", "a line `-- setup` or `-- schedule`"),
     ("SELECT 1;\n", "1:1", "a `-- key: value` line, a comment, .*, found `SELECT 1;`"),
-    ("-- idd: x\n", "1:1", "keys id, title, link, target, level .*, found the key `idd`"),
+    ("-- idd: x\n", "1:1", "keys id, title, link, target, level, order .*, found the key `idd`"),
     ("-- id: x\n  -- id: y\n", "2:3", "only one `id` line, found a second one"),
     ("-- title: x\n-- title: y\n", "2:1", "only one `title` line"),
     ("-- level: RC\n-- level: RC\n", "2:1", "only one `level` line"),
@@ -295,6 +295,15 @@ ERRORS = [
     (HEAD + "-- final\n-- expect t at chaos: (1)\n", "5:16", "an isolation level"),
     (HEAD + "-- final\n-- expect t: ok\n", "5:14", "rows such as .* or `no rows`, found `ok`"),
     (HEAD + "-- final\n-- expect t: (1); (2)\n", "5:17", "or the end of the line, found `; "),
+    # steps of several statements, awaits, the teardown
+    ("-- schedule\n/* a+ */ SELECT 1;\n", "2:1", r"a statement of a right before `/\* a\+ \*/`"),
+    ("-- schedule\n/* a */ SELECT 1;\n/* b+ */ SELECT 1;\n", "3:1", "a statement of b right before"),
+    ("-- schedule\n-- await\n", "2:1", "a statement before `await`"),
+    (HEAD + "-- await c\n", "4:10", r"sessions of the schedule \(a, b\) after `await`, found `c`"),
+    ("-- schedule\n/* a */ SELECT 1 -- await\n;\n", "2:18", "`;` at the end of the statement"),
+    ("-- order: loose\n-- schedule\n/* a */ SELECT 1;\n", "1:11", "`strict`, found `loose`"),
+    ("-- teardown\nSELECT 1;\n", "1:1", "a `-- schedule` with a statement before `-- teardown`"),
+    (HEAD + "-- teardown\n-- expect: ok\n", "5:1", "expectations only after statements of the schedule"),
     # places
     ("\t-- id: x\n\t\t-- id: y\n", "2:3", "only one"),
     ("-- id: x\r\n-- story\r\n-- id: y\r\n", "3:1", "only one"),
@@ -340,3 +349,41 @@ def test_bom_and_crlf_change_nothing(tmp_path: Path) -> None:
     path = tmp_path / "x.sql"
     path.write_bytes(b"\xef\xbb\xbf" + HEAD.replace("\n", "\r\n").encode())
     assert load_case(path) == parse_case(HEAD, "x")
+
+
+STEPS = r"""-- order: strict
+-- setup
+CREATE TABLE t (a INT)\; INSERT INTO t VALUES (';');
+-- schedule
+/* a */  BEGIN;
+/* a+ */ UPDATE t SET a = 1;  -- await b, a
+/* b */  INSERT INTO t VALUES (2)\; SELECT 1; -- expect: (1)
+-- await
+-- teardown
+DROP ROLE r;
+DROP TABLE t;
+"""
+
+
+def test_steps_of_several_statements_awaits_and_a_teardown() -> None:
+    case = parse_case(STEPS, "x.sql")
+    assert case.strict
+    assert [statement.sql for statement in case.setup] == [
+        "CREATE TABLE t (a INT); INSERT INTO t VALUES (';')"
+    ]
+    first, second = (tx.statements for tx in case.transactions)
+    assert [(one.sql, one.joined, one.awaits) for one in first] == [
+        ("BEGIN", False, ()),
+        ("UPDATE t SET a = 1", True, ("b", "a")),
+    ]
+    assert [(one.sql, one.joined, one.awaits) for one in second] == [
+        ("INSERT INTO t VALUES (2); SELECT 1", False, ("b",))
+    ]
+    assert len(second[0].expect) == 1
+    assert [statement.sql for statement in case.teardown] == ["DROP ROLE r", "DROP TABLE t"]
+
+
+def test_a_script_in_a_routine_needs_no_backslash() -> None:
+    routine = "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; SET @b = 2; END"
+    case = parse_case(f"-- setup\n{routine};\n-- schedule\n/* a */ SELECT 1;\n", "x.sql")
+    assert [statement.sql for statement in case.setup] == [routine]

@@ -140,8 +140,8 @@ SIMPLE = parse_case("-- id: A\n-- schedule\n/* a */ SELECT 1;\n", "x")
     [
         (_with_statement(SIMPLE, Statement("SELECT 'open")), "the string is never closed"),
         (_with_statement(SIMPLE, Statement("SELECT /* open")), "the comment is never closed"),
-        (_with_statement(SIMPLE, Statement("SELECT 1; SELECT 2")), "would not be read"),
-        (_with_statement(SIMPLE, Statement("SELECT 1;")), "would not be read"),
+        (_with_statement(SIMPLE, Statement("SELECT 1", joined=True)), "would not be read"),
+        (_with_statement(SIMPLE, Statement("SELECT 1", awaits=("nobody",))), "would not be read"),
         (_with_statement(SIMPLE, Statement(" SELECT 1")), "transactions would be read differently"),
         (_with_statement(SIMPLE, Statement("SELECT 1\r\n+ 1")), "transactions would be read differently"),
         (_with_statement(SIMPLE, Statement("")), "would not be read"),
@@ -172,7 +172,8 @@ SIMPLE = parse_case("-- id: A\n-- schedule\n/* a */ SELECT 1;\n", "x")
         (replace(SIMPLE, story=("trailing ",)), "story would be read differently"),
         (replace(SIMPLE, targets=(TargetConstraint("oracle"),)), "unknown target 'oracle'"),
         (replace(SIMPLE, targets=(TargetConstraint("mysql", ("~8",)),)), "would not be read"),
-        (replace(SIMPLE, setup=(Statement("SELECT 1", (Expectation(()),)),)), "set-up statement"),
+        (replace(SIMPLE, setup=(Statement("SELECT 1", (Expectation(()),)),)), "a set-up or teardown"),
+        (replace(SIMPLE, teardown=(Statement("SELECT 1", joined=True),)), "a set-up or teardown"),
         (replace(SIMPLE, transactions=(), schedule=()), "without statements"),
         (
             replace(SIMPLE, transactions=(Transaction("b", None, ()), *SIMPLE.transactions)),

@@ -24,7 +24,7 @@ from acidtest.model import (
     Undone,
     freeze_state,
 )
-from acidtest.oracles.evaluating import EvaluatingEngine
+from acidtest.oracles.engines.evaluating import EvaluatingEngine
 from acidtest.oracles.judging import judge_with
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
@@ -82,7 +82,7 @@ def history(case: str, outcomes: tuple[Outcome, ...], final: tuple[int, ...], mo
 
 
 def verdict(run: History) -> Judgement:
-    return judge_with("solver", run, lambda: EvaluatingEngine("tidb", SCHEMA)).judgement
+    return judge_with("solver", run, lambda: EvaluatingEngine("tidb", SCHEMA)).verdict.judgement
 
 
 def test_a_pessimistic_transaction_locks_and_works_on_the_newest_rows() -> None:

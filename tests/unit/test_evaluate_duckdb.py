@@ -8,8 +8,8 @@ import pytest
 
 from acidtest.evaluator import EvaluationError, Unknown, compile_assignment, compile_query, dialect_of
 from acidtest.model import Column, ErrorKind, Schema, Table
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.evaluating import engine_for, knows
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.engines.evaluating import engine_for, knows
 from acidtest.sql.shape import shape_of
 from acidtest.sql.trees import parse
 

@@ -14,8 +14,8 @@ from acidtest.evaluator import (
     dialect_of,
 )
 from acidtest.model import Column, ErrorKind, Index, Schema, Table
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.evaluating import engine_for, knows
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.engines.evaluating import engine_for, knows
 from acidtest.sql.shape import shape_of
 from acidtest.sql.trees import parse
 

@@ -1,6 +1,8 @@
 """The protocol of a run, on a scripted target (tests/unit/scripted.py)."""
 
 from collections.abc import Callable
+from dataclasses import replace
+from threading import Timer
 
 import pytest
 
@@ -26,11 +28,16 @@ from acidtest.targets import Waits
 from tests.unit.scripted import NONE, OPEN, ScriptedSession, ScriptedTarget, ScriptedWatch, error, ok
 
 
-def case_of(*steps: str, setup: tuple[str, ...] = ()) -> Case:
-    """`tx1 COMMIT` stands for the statement COMMIT of session tx1."""
-    pairs = [step.split(" ", 1) for step in steps]
-    transactions, schedule = interleave([(name, Statement(sql)) for name, sql in pairs], {})
-    return Case("case", tuple(map(Statement, setup)), transactions, schedule)
+def case_of(*steps: str, setup: tuple[str, ...] = (), strict: bool = False) -> Case:
+    """`tx1 COMMIT` stands for the statement COMMIT of session tx1, `tx1+ COMMIT` for a joined one; behind
+    ` -- await` stand the sessions it awaits."""
+    parsed = [(name, *sql.partition(" -- await ")) for name, sql in (step.split(" ", 1) for step in steps)]
+    statements = [
+        (name.rstrip("+"), Statement(sql, joined=name.endswith("+"), awaits=tuple(awaits.split())))
+        for name, sql, _, awaits in parsed
+    ]
+    transactions, schedule = interleave(statements, {})
+    return Case("case", tuple(map(Statement, setup)), transactions, schedule, strict=strict)
 
 
 def events(history: History) -> list[str]:
@@ -438,3 +445,110 @@ def test_who_was_cut_off_and_came_back_is_heard_through_the_new_descriptor() -> 
     listener.forget(three)
     assert not listener.news(0)
     listener.close()
+
+
+def launches(history: History) -> list[str]:
+    return [
+        f"{event.session} {history.records[event.step].sql}"
+        for event in history.events
+        if event.kind is EventKind.LAUNCHED
+    ]
+
+
+def test_the_rest_of_a_step_goes_before_anybody_else_once_it_is_released() -> None:
+    case = case_of(
+        "tx1 UPDATE", "tx2 UPDATE", "tx2+ SELECT", "tx1 SELECT", "tx1 COMMIT", "tx3 SELECT", "tx2 COMMIT"
+    )
+    for strict in (False, True):
+        history = run(Locks().target, replace(case, strict=strict))
+        assert launches(history) == [
+            "tx1 UPDATE",
+            "tx2 UPDATE",
+            "tx1 SELECT",
+            "tx1 COMMIT",
+            "tx2 SELECT",
+            "tx3 SELECT",
+            "tx2 COMMIT",
+        ]
+
+
+def test_the_rest_of_a_step_that_failed_is_omitted() -> None:
+    def launch(session: ScriptedSession, sql: str) -> None:
+        session.answer(error(ErrorKind.DUPLICATE_KEY) if sql == "INSERT" else ok())
+
+    target = ScriptedTarget(launch)
+    history = run(target, case_of("tx1 INSERT", "tx1+ SELECT", "tx1+ DELETE", "tx1 COMMIT"))
+    assert launches(history) == ["tx1 INSERT", "tx1 COMMIT"]
+    why = Omitted("an earlier statement of its step failed")
+    assert [history.records[step].outcome for step in (1, 2)] == [why, why]
+
+
+def test_the_commit_of_a_failed_transaction_does_not_cut_its_step_short() -> None:
+    def launch(session: ScriptedSession, sql: str) -> None:
+        session.answer(error(ErrorKind.TRANSACTION_STATE) if sql == "COMMIT" else ok())
+
+    history = run(ScriptedTarget(launch), case_of("tx1 COMMIT", "tx1+ SELECT"))
+    assert launches(history) == ["tx1 COMMIT", "tx1 SELECT"]
+
+
+class TimingOut(Locks):
+    """A statement that waits fails with a time-out a little later."""
+
+    def launch(self, session: ScriptedSession, sql: str) -> None:
+        super().launch(session, sql)
+        if session in self.queue:
+            Timer(0.1, self._give_up, [session]).start()
+
+    def _give_up(self, session: ScriptedSession) -> None:
+        self.queue.remove(session)
+        session.answer(error(ErrorKind.LOCK_TIMEOUT))
+
+
+def test_what_is_awaited_ends_before_the_schedule_goes_on() -> None:
+    case = case_of("tx1 UPDATE", "tx2 UPDATE -- await tx2", "tx1 COMMIT")
+    history = run(TimingOut().target, case)
+    assert events(history)[2:] == [
+        "launched tx2 1",
+        "blocked tx2 1 by tx1",
+        "completed tx2 1",
+        "launched tx1 2",
+        "completed tx1 2",
+    ]
+
+
+def test_what_is_awaited_in_vain_holds_nobody_up_for_ever() -> None:
+    case = case_of("tx1 UPDATE", "tx2 UPDATE -- await tx2", "tx1 COMMIT")
+    history = run(Locks().target, case, Limits(statement_s=0.05))
+    assert history.records[1].outcome == Affected(1)
+
+
+def test_in_a_strict_order_a_waiting_session_holds_up_the_others() -> None:
+    steps = ("tx1 UPDATE", "tx2 UPDATE", "tx2 SELECT", "tx3 SELECT", "tx1 COMMIT")
+    strict = run(TimingOut().target, case_of(*steps, strict=True))
+    assert [step.split()[0] for step in launches(strict)] == ["tx1", "tx2", "tx2", "tx3", "tx1"]
+
+
+def test_a_strict_order_that_cannot_be_kept_is_given_up() -> None:
+    case = case_of("tx1 UPDATE", "tx2 UPDATE", "tx2 SELECT", "tx1 COMMIT", strict=True)
+    history = run(Locks().target, case, Limits(statement_s=0.05))
+    assert launches(history) == ["tx1 UPDATE", "tx2 UPDATE", "tx1 COMMIT", "tx2 SELECT"]
+
+
+def test_the_teardown_runs_last_and_its_errors_are_only_told() -> None:
+    sent: list[str] = []
+
+    def launch(session: ScriptedSession, sql: str) -> None:
+        sent.append(sql)
+        session.answer(error(ErrorKind.NO_SUCH_OBJECT) if sql == "DROP ROLE r" else ok())
+
+    case = replace(case_of("tx1 SELECT"), teardown=(Statement("DROP ROLE r"), Statement("DROP TABLE t")))
+    target = ScriptedTarget(launch)
+    with Executor(target) as executor:
+        history = executor.run(case)
+        assert sent == ["SELECT", "DROP ROLE r", "DROP TABLE t"]
+        ((sql, failure),) = history.teardown_failures
+        assert sql == "DROP ROLE r"
+        assert isinstance(failure, Failed)
+        assert history.final == {"t": ((1,),)}
+        executor.run(case)
+        assert target.rebuilt == 2, "after a teardown nothing can be refilled"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from acidtest.model import Row
-from acidtest.mvcc import INITIAL, Chains, Seen, Version, Visible
+from acidtest.oracles.chains import INITIAL, Chains, Seen, Version, Visible
 
 ANN, BOB = 1, 2
 """Transactions."""

@@ -16,9 +16,11 @@ from acidtest.model import (
     Record,
     Schema,
     Undone,
+    Verdict,
     ViolationKind,
 )
 from acidtest.oracles.crash import judge
+from acidtest.report import words
 
 LOG = "\n".join(["one", "two", "mysqld got signal 11 ;", "Thread pointer: 0x0", "stack_bottom"])
 
@@ -44,6 +46,16 @@ def failed(kind: ErrorKind) -> Failed:
     return Failed(kind, "1", "what the server said", Undone.NOTHING)
 
 
+def observed(verdict: Verdict) -> str:
+    assert verdict.violation is not None
+    return words.observed(verdict.violation)
+
+
+def details(verdict: Verdict) -> str:
+    assert verdict.violation is not None
+    return "\n".join(words.details(verdict.violation))
+
+
 def test_a_statement_that_succeeds_is_clean() -> None:
     verdict = judge(history_of("DELETE FROM t", Affected(0)), LOG)
     assert verdict.judgement is Judgement.PASS
@@ -58,18 +70,18 @@ def test_an_ordinary_error_is_clean(kind: ErrorKind) -> None:
 def test_an_internal_error_and_a_lost_connection_are_crashes(kind: ErrorKind) -> None:
     verdict = judge(history_of("DELETE FROM t", failed(kind)), LOG)
     assert (verdict.judgement, verdict.kind, verdict.step) == (Judgement.VIOLATION, ViolationKind.CRASH, 0)
-    assert kind.value in verdict.observed
-    assert "what the server said" in verdict.explanation
+    assert kind.value in observed(verdict)
+    assert "what the server said" in details(verdict)
 
 
 def test_a_dead_server_is_a_crash_with_its_log_from_the_alarm_on() -> None:
     history = replace(history_of("DELETE FROM t", failed(ErrorKind.CONNECTION_LOST)), final=None)
     verdict = judge(history, LOG)
     assert verdict.judgement is Judgement.VIOLATION
-    assert "the server died" in verdict.observed
-    assert "signal 11" in verdict.explanation
-    assert "stack_bottom" in verdict.explanation
-    assert "two" not in verdict.explanation
+    assert "the server died" in observed(verdict)
+    assert "signal 11" in details(verdict)
+    assert "stack_bottom" in details(verdict)
+    assert "two" not in details(verdict)
 
 
 @pytest.mark.parametrize("sql", ["KILL CONNECTION_ID()", "SET idle_in_transaction_session_timeout = 1"])

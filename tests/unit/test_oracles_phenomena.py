@@ -7,7 +7,7 @@ from acidtest.casefile import parse_case
 from acidtest.corpus.levels import Observed, classify
 from acidtest.execute import Executor
 from acidtest.model import Case, History, Level
-from acidtest.oracles.phenomena import phenomena
+from acidtest.oracles.walks import HistoryWalk
 from acidtest.targets.resolve import open_target
 
 RU, RC = Level.READ_UNCOMMITTED, Level.READ_COMMITTED
@@ -16,7 +16,7 @@ RR, SER = Level.REPEATABLE_READ, Level.SERIALIZABLE
 DIRTY, ABORTED, INTERMEDIATE = "dirty read (P1)", "aborted read (G1a)", "intermediate read (G1b)"
 CIRCULAR, FUZZY, PHANTOM = (
     "circular information flow (G1c)",
-    "fuzzy or non-repeatable read (P2)",
+    "non-repeatable read (P2)",
     "phantom (P3)",
 )
 LOST, SKEW = "lost update (P4)", "read skew (G-single, A5A)"
@@ -49,6 +49,11 @@ ANOMALIES = {case.id: case for case in corpus.anomalies()}
 def observe(case: Case) -> History:
     with open_target("simulated") as target, Executor(target) as executor:
         return executor.run(case)
+
+
+def phenomena(history: History) -> tuple[str, ...]:
+    walk = HistoryWalk(history)
+    return tuple(dict.fromkeys(one.phenomenon.text for one in walk.occurrences or ()))
 
 
 def names(schedule: str, level: Level, *, setup: str = "") -> tuple[str, ...]:

@@ -17,7 +17,7 @@ from acidtest.model import (
     TransactionState,
     Undone,
 )
-from acidtest.oracles.engine import UndecidedError
+from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.serial import committed_units
 
 NONE, OPEN = TransactionState.NONE, TransactionState.OPEN

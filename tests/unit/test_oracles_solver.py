@@ -15,19 +15,27 @@ from acidtest.model import (
     ErrorKind,
     Failed,
     History,
+    Hold,
     Judgement,
     Level,
     Outcome,
     Overran,
+    Phenomenon,
+    Reason,
     Row,
     RowDifference,
     Rows,
+    RowsWitness,
     Schema,
+    StateWitness,
     Undone,
     Verdict,
+    Violation,
     ViolationKind,
+    WaitWitness,
 )
 from acidtest.oracles import solver
+from acidtest.report import words
 from acidtest.simulated import FAULTS, Fault, case_file
 from acidtest.targets.resolve import open_target
 
@@ -40,7 +48,7 @@ CREATE TABLE t (id INT PRIMARY KEY, v INT);
 INSERT INTO t VALUES (1, 10), (2, 20);
 """
 
-THERE_FROM_THE_START = "it was there from the start, and nobody that counts has changed it"
+THERE_FROM_THE_START = RowDifference((1, 10), False, Reason.INITIAL, "t")
 
 
 def run(schedule: str, level: Level | None = RC, fault: str = "", setup: str = SETUP) -> History:
@@ -66,7 +74,7 @@ def failed(kind: ErrorKind, undone: Undone = Undone.STATEMENT) -> Failed:
 
 def passes(history: History) -> bool:
     verdict = solver.judge(history)
-    assert verdict.judgement is not Judgement.UNKNOWN, verdict.explanation
+    assert verdict.judgement is not Judgement.UNKNOWN, verdict.reason
     return verdict == Verdict("solver", Judgement.PASS)
 
 
@@ -80,7 +88,26 @@ def violation(history: History) -> Verdict:
 def unknown(history: History) -> str:
     verdict = solver.judge(history)
     assert verdict.judgement is Judgement.UNKNOWN, verdict
-    return verdict.explanation
+    return verdict.reason
+
+
+def violation_in(verdict: Verdict) -> Violation:
+    assert verdict.violation is not None
+    return verdict.violation
+
+
+def expected(verdict: Verdict) -> str:
+    return words.expected(violation_in(verdict))
+
+
+def observed(verdict: Verdict) -> str:
+    return words.observed(violation_in(verdict))
+
+
+def differences_of(verdict: Verdict) -> tuple[RowDifference, ...]:
+    witness = violation_in(verdict).witness
+    assert isinstance(witness, RowsWitness | StateWitness)
+    return witness.differences
 
 
 # -- wrong rows
@@ -117,15 +144,15 @@ def test_right_reads_pass(write: str, end: str, level: Level) -> None:
     ("name", "level", "write", "end", "step", "seen", "differences"),
     [
         pytest.param(
-            "dirty read (P1, G1b)",
+            Phenomenon.P1,
             level,
             UPDATE,
             "COMMIT",
             4,
             ((1, 11), (2, 20)),
             (
-                RowDifference((1, 11), True, "written by tx2 (step 3), not committed", "t"),
-                RowDifference((1, 10), False, THERE_FROM_THE_START, "t"),
+                RowDifference((1, 11), True, Reason.UNCOMMITTED, "t", "tx2", 3),
+                THERE_FROM_THE_START,
             ),
             id=f"dirty read at {level.short}",
         )
@@ -133,101 +160,88 @@ def test_right_reads_pass(write: str, end: str, level: Level) -> None:
     ]
     + [
         pytest.param(
-            "aborted read (G1a)",
+            Phenomenon.G1A,
             RC,
             INSERT,
             "ROLLBACK",
             6,
             ((1, 10), (2, 20), (3, 30)),
-            (
-                RowDifference(
-                    (3, 30),
-                    True,
-                    "no version of a row has these values now; if one had, it was rolled back",
-                    "t",
-                ),
-            ),
+            (RowDifference((3, 30), True, Reason.ROLLED_BACK, "t", "tx2", 3),),
             id="aborted read",
         ),
         pytest.param(
-            "non-repeatable read or phantom (P2, P3)",
+            Phenomenon.P2,
             RR,
             UPDATE,
             "COMMIT",
             6,
             ((1, 11), (2, 20)),
             (
-                RowDifference((1, 11), True, "committed by tx2 (step 3) after the snapshot", "t"),
-                RowDifference((1, 10), False, THERE_FROM_THE_START, "t"),
+                RowDifference((1, 11), True, Reason.LATER, "t", "tx2", 3),
+                THERE_FROM_THE_START,
             ),
             id="non-repeatable read",
         ),
         pytest.param(
-            "non-repeatable read or phantom (P2, P3)",
+            Phenomenon.P3,
             RR,
             INSERT,
             "COMMIT",
             6,
             ((1, 10), (2, 20), (3, 30)),
-            (RowDifference((3, 30), True, "committed by tx2 (step 3) after the snapshot", "t"),),
+            (RowDifference((3, 30), True, Reason.LATER, "t", "tx2", 3),),
             id="phantom",
         ),
         pytest.param(
-            "",
+            None,
             RC,
             UPDATE,
             "COMMIT",
             6,
             ((1, 10), (2, 20)),
             (
-                RowDifference(
-                    (1, 10), True, "an old version by the set-up; tx2 (step 3) has replaced it", "t"
-                ),
-                RowDifference((1, 11), False, "tx2 (step 3) committed it in time", "t"),
+                RowDifference((1, 10), True, Reason.REPLACED, "t", by="tx2", by_step=3),
+                RowDifference((1, 11), False, Reason.COMMITTED, "t", "tx2", 3),
             ),
             id="stale read",
         ),
         pytest.param(
-            "deleted row seen",
+            None,
             RC,
             DELETE,
             "COMMIT",
             6,
             ((1, 10),),
-            (RowDifference((1, 10), True, "written by the set-up, but deleted by tx2 (step 3)", "t"),),
+            (RowDifference((1, 10), True, Reason.DELETED, "t", by="tx2", by_step=3),),
             id="deleted row seen",
         ),
         pytest.param(
-            "",
+            None,
             RR,
             DELETE,
             "COMMIT",
             6,
             ((1, 10),),
-            (RowDifference((2, 20), False, THERE_FROM_THE_START, "t"),),
+            (RowDifference((2, 20), False, Reason.INITIAL, "t"),),
             id="row missing from the snapshot",
         ),
         pytest.param(
-            "",
+            None,
             RU,
             UPDATE,
             "COMMIT",
             4,
             ((1, 10), (2, 20)),
             (
-                RowDifference(
-                    (1, 10), True, "an old version by the set-up; tx2 (step 3) has replaced it", "t"
-                ),
-                RowDifference(
-                    (1, 11), False, "tx2 (step 3) wrote it, and what is not committed counts here", "t"
-                ),
+                RowDifference((1, 10), True, Reason.REPLACED, "t", by="tx2", by_step=3),
+                RowDifference((1, 11), False, Reason.DIRTY_COUNTS, "t", "tx2", 3),
             ),
             id="clean read at READ UNCOMMITTED",
         ),
     ],
 )
 def test_wrong_rows(
-    name: str,
+    name: Phenomenon | None,
     level: Level,
     write: str,
     end: str,
@@ -238,13 +252,12 @@ def test_wrong_rows(
     history = read_between(level, write, end)
     verdict = violation(with_outcome(history, step, rows(*seen)))
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_ROWS, step)
-    assert verdict.anomaly == name
-    assert verdict.differences == differences
+    assert violation_in(verdict).phenomenon == name
+    assert differences_of(verdict) == differences
     before = history.records[step].outcome
     assert isinstance(before, Rows)
-    assert (verdict.expected, verdict.observed) == (format_rows(before.rows), format_rows(seen))
-    assert verdict.explanation.startswith("tx1 must see ")
-    assert verdict.known is None
+    assert (expected(verdict), observed(verdict)) == (format_rows(before.rows), format_rows(seen))
+    assert violation_in(verdict).because.startswith("tx1 must see ")
 
 
 @pytest.mark.parametrize("level", EVERY)
@@ -260,8 +273,8 @@ def test_own_write_not_seen(level: Level) -> None:
     )
     assert passes(history)
     verdict = violation(with_outcome(history, 2, rows((1, 10), (2, 20))))
-    assert (verdict.kind, verdict.anomaly) == (ViolationKind.WRONG_ROWS, "own write not seen")
-    assert RowDifference((1, 11), False, "tx1 wrote it itself (step 1)", "t") in verdict.differences
+    assert verdict.kind is ViolationKind.WRONG_ROWS
+    assert RowDifference((1, 11), False, Reason.OWN, "t", "tx1", 1) in differences_of(verdict)
 
 
 def test_rows_in_the_wrong_order_are_wrong_rows() -> None:
@@ -274,20 +287,17 @@ def test_rows_in_the_wrong_order_are_wrong_rows() -> None:
 
 def test_a_row_that_comes_twice_is_wrong() -> None:
     verdict = violation(with_outcome(run("/* tx1 */ SELECT * FROM t;"), 0, rows((1, 10), (1, 10), (2, 20))))
-    assert verdict.differences == (
-        RowDifference((1, 10), True, "it must be seen, but not so many times", "t"),
-    )
-    assert verdict.anomaly == ""
+    assert differences_of(verdict) == (RowDifference((1, 10), True, Reason.REPEATED, "t"),)
 
 
 def test_an_aggregate_is_judged_without_versions() -> None:
     history = run("/* tx1 */ SELECT COUNT(*), SUM(v) FROM t;")
     assert passes(history)
     verdict = violation(with_outcome(history, 0, Rows(("c", "s"), ((3, 60),))))
-    assert (verdict.kind, verdict.anomaly) == (ViolationKind.WRONG_ROWS, "")
-    assert [(one.row, one.extra, one.why) for one in verdict.differences] == [
-        ((3, 60), True, ""),
-        ((2, 30), False, ""),
+    assert verdict.kind is ViolationKind.WRONG_ROWS
+    assert [(one.row, one.extra, one.reason) for one in differences_of(verdict)] == [
+        ((3, 60), True, Reason.UNTRACED),
+        ((2, 30), False, Reason.UNTRACED),
     ]
 
 
@@ -302,7 +312,7 @@ def test_a_locking_read_at_repeatable_read_sees_the_newest_rows() -> None:
     assert passes(run(schedule, RR))
     verdict = violation(run(schedule, RR, "locking-read-of-snapshot"))
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_ROWS, 3)
-    assert (verdict.expected, verdict.observed) == ("(1,11)", "(1,10)")
+    assert (expected(verdict), observed(verdict)) == ("(1,11)", "(1,10)")
 
 
 def test_skip_locked_must_not_give_a_locked_row() -> None:
@@ -318,7 +328,7 @@ def test_skip_locked_must_not_give_a_locked_row() -> None:
     assert passes(right)
     assert passes(with_outcome(right, 3, rows())), "a server may lock more than is sure, and skip more"
     verdict = violation(run(schedule, fault="skip-locked-skips-nothing"))
-    assert (verdict.kind, verdict.expected) == (ViolationKind.WRONG_ROWS, "some of (2,20)")
+    assert (verdict.kind, expected(verdict)) == (ViolationKind.WRONG_ROWS, "some of (2,20)")
 
 
 # -- missing block
@@ -364,9 +374,8 @@ def test_dirty_write(fault: str, first: str, second: str, held: str, level: Leve
     assert passes(right)
     verdict = violation(run(schedule, level, fault))
     assert (verdict.kind, verdict.step) == (ViolationKind.MISSING_BLOCK, 3)
-    assert (verdict.expected, verdict.observed) == ("blocked by tx1", "not blocked")
-    assert verdict.anomaly == "dirty write (G0, P0)"
-    assert verdict.explanation == f"tx1 holds {held} since step 2 and has not ended"
+    assert (expected(verdict), observed(verdict)) == ("blocked by tx1", "not blocked")
+    assert violation_in(verdict).because == f"tx1 holds {held} since step 2 and has not ended"
 
 
 def test_a_write_that_goes_on_before_the_holder_ends_was_resumed_too_early() -> None:
@@ -380,7 +389,7 @@ def test_a_write_that_goes_on_before_the_holder_ends_was_resumed_too_early() -> 
 """
     broken = run(schedule, RC, "update-without-lock")
     early = with_outcome(broken, 3, Affected(1), waited=True)
-    assert violation(early).observed == "resumed too early"
+    assert observed(violation(early)) == "resumed too early"
 
 
 @pytest.mark.parametrize(
@@ -403,7 +412,8 @@ def test_phantom_where_the_condition_is_locked(level: Level, read: str, fault: s
     assert passes(run(schedule, level))
     verdict = violation(run(schedule, level, fault))
     assert (verdict.kind, verdict.step) == (ViolationKind.MISSING_BLOCK, 3)
-    assert "the condition of a statement" in verdict.explanation
+    assert isinstance(witness := violation_in(verdict).witness, WaitWitness)
+    assert witness.hold is Hold.CONDITION
 
 
 def test_below_repeatable_read_no_condition_is_locked() -> None:
@@ -452,7 +462,7 @@ def test_wrong_affected_count(sql: str, wrong: int) -> None:
     assert passes(history)
     verdict = violation(with_outcome(history, 0, Affected(wrong)))
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_AFFECTED_COUNT, 0)
-    assert (verdict.expected, verdict.observed) == (f"affected {outcome.count}", f"affected {wrong}")
+    assert (expected(verdict), observed(verdict)) == (f"affected {outcome.count}", f"affected {wrong}")
 
 
 # -- wrong error
@@ -472,8 +482,8 @@ def test_an_error_that_must_be_and_is_not(sql: str, error: str) -> None:
     assert isinstance(history.records[0].outcome, Failed)
     assert passes(history)
     verdict = violation(with_outcome(history, 0, Affected(1)))
-    assert (verdict.kind, verdict.expected) == (ViolationKind.WRONG_ERROR, error)
-    assert verdict.observed == "affected 1"
+    assert (verdict.kind, expected(verdict)) == (ViolationKind.WRONG_ERROR, error)
+    assert observed(verdict) == "success"
 
 
 @pytest.mark.parametrize(
@@ -494,7 +504,7 @@ def test_an_error_that_must_not_be(kind: ErrorKind) -> None:
     refused = replace(with_outcome(history, 0, failed(kind)), final=history.initial)
     verdict = violation(refused)
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_ERROR, 0)
-    assert (verdict.expected, verdict.observed) == ("success", f"error {kind.value} 4711")
+    assert (expected(verdict), observed(verdict)) == ("success", f"error {kind.value} 4711")
 
 
 @pytest.mark.parametrize("kind", [ErrorKind.DEADLOCK, ErrorKind.RESOURCES, ErrorKind.CANCELLED])
@@ -582,8 +592,8 @@ def test_lost_update_where_the_second_writer_must_fail(
     )
     verdict = violation(history)
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_ERROR, 3)
-    assert (verdict.expected, verdict.observed) == (f"error {kind.value}", "success")
-    assert verdict.explanation == "tx2 changed a row of t after the snapshot and committed"
+    assert (expected(verdict), observed(verdict)) == (f"error {kind.value}", "success")
+    assert violation_in(verdict).because == "tx2 changed a row of t after the snapshot and committed"
     lost = with_outcome(history, 3, failed(kind, Undone.TRANSACTION))
     assert passes(replace(lost, final={"t": ((1, 15), (2, 20))}))
 
@@ -599,7 +609,7 @@ def test_an_optimistic_transaction_must_fail_at_commit() -> None:
     history = replace(run(LOST_UPDATE, RR), dbms="tidb", settings={"tidb_txn_mode": "optimistic"})
     verdict = violation(history)
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_ERROR, 4)
-    assert verdict.explanation == "tx2 changed a row of t after the snapshot and committed first"
+    assert violation_in(verdict).because == "tx2 changed a row of t after the snapshot and committed first"
     lost = with_outcome(history, 4, failed(ErrorKind.WRITE_CONFLICT, Undone.TRANSACTION))
     assert passes(replace(lost, final={"t": ((1, 15), (2, 20))}))
 
@@ -611,10 +621,10 @@ def test_wrong_final_state() -> None:
     history = run("/* tx1 */ BEGIN; /* tx1 */ UPDATE t SET v = 11 WHERE id = 1; /* tx1 */ COMMIT;")
     verdict = violation(replace(history, final={"t": ((1, 10), (2, 20))}))
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_FINAL_STATE, None)
-    assert (verdict.expected, verdict.observed) == ("t: (1,11) (2,20)", "t: (1,10) (2,20)")
-    assert verdict.differences == (
-        RowDifference((1, 10), True, "an old version by the set-up; tx1 (step 1) has replaced it", "t"),
-        RowDifference((1, 11), False, "tx1 (step 1) committed it in time", "t"),
+    assert (expected(verdict), observed(verdict)) == ("t: (1,11) (2,20)", "t: (1,10) (2,20)")
+    assert differences_of(verdict) == (
+        RowDifference((1, 10), True, Reason.REPLACED, "t", by="tx1", by_step=1),
+        RowDifference((1, 11), False, Reason.COMMITTED, "t", "tx1", 1),
     )
 
 
@@ -628,7 +638,7 @@ def test_what_was_taken_back_must_not_stay(end: str) -> None:
     assert passes(history)
     verdict = violation(replace(history, final={"t": ((1, 10), (2, 20), (3, 30))}))
     assert verdict.kind is ViolationKind.WRONG_FINAL_STATE
-    assert [(one.row, one.extra) for one in verdict.differences] == [((3, 30), True)]
+    assert [(one.row, one.extra) for one in differences_of(verdict)] == [((3, 30), True)]
 
 
 def test_a_transaction_left_open_leaves_nothing() -> None:
@@ -658,7 +668,7 @@ def test_the_victim_of_a_deadlock_leaves_nothing_and_may_go_on() -> None:
     assert passes(history)
     verdict = violation(run(schedule, fault="deadlock-victim-kept"))
     assert (verdict.kind, verdict.step) == (ViolationKind.WRONG_FINAL_STATE, None)
-    assert [(one.row, one.extra) for one in verdict.differences] == [((3, 30), True)]
+    assert [(one.row, one.extra) for one in differences_of(verdict)] == [((3, 30), True)]
 
 
 # -- several right answers
@@ -734,94 +744,6 @@ INSERT INTO t VALUES (1, 10), (2, 20);
     old, new = rows((1, 10), (2, 20)), rows((1, 11), (2, 20))
     assert violation(with_outcome(history, 5, old)).step == 5
     assert violation(with_outcome(history, 6, new)).step == 6
-
-
-# -- known behaviour
-
-
-def test_same_value_update_is_known_by_its_name() -> None:
-    schedule = """
-/* tx1 */ BEGIN;
-/* tx1 */ SELECT * FROM t;
-/* tx2 */ UPDATE t SET v = 5 WHERE id = 1;
-/* tx1 */ UPDATE t SET v = 5;
-/* tx1 */ SELECT * FROM t;
-/* tx1 */ COMMIT;
-"""
-    history = replace(run(schedule, RR), dbms="mariadb")
-    assert passes(history)
-    verdict = violation(with_outcome(history, 4, rows((1, 10), (2, 5))))
-    assert verdict.anomaly == "own write not seen"
-    assert verdict.known is not None
-    assert (verdict.known.name, verdict.known.link) == (
-        "same-value update",
-        "https://jira.mariadb.org/browse/MDEV-26642",
-    )
-
-
-def test_same_value_update_is_known_also_where_only_a_part_of_the_row_was_read() -> None:
-    schedule = """
-/* tx1 */ BEGIN;
-/* tx1 */ SELECT * FROM t;
-/* tx2 */ UPDATE t SET v = 5 WHERE id = 1;
-/* tx1 */ UPDATE t SET v = 5 WHERE id = 1;
-/* tx1 */ SELECT v FROM t WHERE v < 10;
-/* tx1 */ COMMIT;
-"""
-    verdict = violation(with_outcome(replace(run(schedule, RR), dbms="mariadb"), 4, Rows(("v",), ())))
-    assert verdict.known is not None
-    assert verdict.known.name == "same-value update"
-
-
-def test_a_replaced_row_that_stays_as_it_was_is_known_as_a_same_value_update() -> None:
-    schedule = """
-/* tx1 */ BEGIN;
-/* tx1 */ SELECT * FROM t;
-/* tx2 */ UPDATE t SET v = 5 WHERE id = 1;
-/* tx1 */ REPLACE INTO t VALUES (1, {value});
-/* tx1 */ SELECT * FROM t WHERE id = 1;
-/* tx1 */ COMMIT;
-"""
-    names = []
-    for value in (5, 6):
-        history = replace(run(schedule.format(value=value), RR), dbms="mariadb")
-        verdict = violation(with_outcome(history, 4, rows((1, 10))))
-        names.append(verdict.known and verdict.known.name)
-    assert names == ["same-value update", None]
-
-
-def test_a_row_returned_twice_is_known_also_where_only_a_part_of_it_was_read() -> None:
-    history = replace(run("/* tx1 */ SELECT id FROM t FOR UPDATE;"), dbms="mariadb")
-    verdict = violation(with_outcome(history, 0, Rows(("id",), ((1,), (1,), (2,)))))
-    assert [one.why for one in verdict.differences] == ["it must be seen, but not so many times"]
-    assert verdict.known is not None
-    assert verdict.known.name == "row returned twice after a wait"
-
-
-def test_semi_consistent_read_is_known_by_its_name() -> None:
-    schedule = """
-/* tx1 */ BEGIN;
-/* tx1 */ UPDATE t SET v = 30 WHERE id = 1;
-/* tx2 */ UPDATE t SET v = v + 1 WHERE v >= 20;
-/* tx1 */ COMMIT;
-"""
-    history = replace(run(schedule, RC), dbms="mysql")
-    assert history.records[2].waited
-    assert passes(history)
-    verdict = violation(with_outcome(history, 2, Affected(1)))
-    assert verdict.kind is ViolationKind.WRONG_AFFECTED_COUNT
-    assert verdict.known is not None
-    assert verdict.known.name == "semi-consistent read"
-
-
-def test_the_simulated_target_knows_no_excuse() -> None:
-    schedule = """
-/* tx1 */ BEGIN;
-/* tx1 */ UPDATE t SET v = 30 WHERE id = 1;
-/* tx2 */ UPDATE t SET v = v + 1 WHERE v >= 20;
-/* tx1 */ COMMIT;
-"""
-    assert violation(with_outcome(run(schedule, RC), 2, Affected(1))).known is None
 
 
 # -- automatic numbers

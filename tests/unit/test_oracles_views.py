@@ -3,10 +3,10 @@
 import pytest
 
 from acidtest.model import Column, Index, Row, Table
-from acidtest.mvcc import Seen
-from acidtest.oracles import questions
-from acidtest.oracles.pairing import are_whole, difference, new_versions, pair
-from acidtest.oracles.stability import is_ordered_part_of, same_answer, why_unstable
+from acidtest.oracles.chains import Seen
+from acidtest.oracles.engines import questions
+from acidtest.oracles.engines.pairing import are_whole, difference, new_versions, pair
+from acidtest.oracles.engines.stability import is_ordered_part_of, same_answer, why_unstable
 from acidtest.sql.rendering import delete_rows, insert_rows, literal
 from acidtest.sql.shape import Shape, shape_of
 

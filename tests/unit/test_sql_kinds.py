@@ -7,6 +7,7 @@ from acidtest.sql.kinds import (
 )
 from acidtest.sql.kinds import (
     is_ddl,
+    is_script,
     kind_of,
     may_change_schema,
     may_leave_session_traces,
@@ -226,3 +227,22 @@ def test_refilling_tables_is_not_enough(sql: str) -> None:
 )
 def test_refilling_tables_is_enough(sql: str) -> None:
     assert not may_change_schema(sql)
+
+
+@pytest.mark.parametrize(
+    ("sql", "several"),
+    [
+        ("SELECT 1; SELECT 2", True),
+        ("SELECT 1;", False),
+        ("SELECT ';'", False),
+        ("CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; SET @b = 2; END", False),
+        ("SELECT 1; -- done", False),
+        ("BEGIN; COMMIT", True),
+    ],
+)
+def test_a_script_may_do_anything(sql: str, several: bool) -> None:
+    assert is_script(sql) is several
+    if several:
+        assert kind_of(sql) is K.OTHER
+        assert may_change_schema(sql)
+        assert may_leave_session_traces(sql)

@@ -9,9 +9,9 @@ import pytest
 from acidtest.errors import TargetFailedError
 from acidtest.model import ErrorKind, TransactionState, Undone, Value
 from acidtest.servers.base import Endpoint
-from acidtest.targets.postgres import PostgresTarget
-from acidtest.targets.postgres_errors import classify, undone
-from acidtest.targets.postgres_values import decoder
+from acidtest.targets.postgres.errors import classify, undone
+from acidtest.targets.postgres.target import PostgresTarget
+from acidtest.targets.postgres.values import decoder
 
 NONE, OPEN, FAILED = TransactionState.NONE, TransactionState.OPEN, TransactionState.FAILED
 

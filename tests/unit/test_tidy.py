@@ -51,6 +51,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "pipeline": {"execute", "findings", "generate", "oracles", "signatures", "targets"},
     "signatures": {"sql"},
+    "specs": {"casefile", "execute"},
     "bench": {
         "campaign",
         "casefile",

@@ -5,11 +5,12 @@ from acidtest.casefile.constraints import describe_constraints, runs_on, satisfi
 from acidtest.casefile.expectations import format_expectation
 from acidtest.casefile.literals import format_row, format_rows, format_value
 from acidtest.casefile.parser import load_case, parse_case
-from acidtest.casefile.printer import front_lines, print_case, terminated
+from acidtest.casefile.printer import await_lines, front_lines, print_case, session_mark, terminated
 from acidtest.casefile.source import printable
 
 __all__ = [
     "Unmet",
+    "await_lines",
     "check",
     "describe_constraints",
     "format_expectation",
@@ -25,5 +26,6 @@ __all__ = [
     "printable",
     "runs_on",
     "satisfies",
+    "session_mark",
     "terminated",
 ]

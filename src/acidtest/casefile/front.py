@@ -9,8 +9,8 @@ from acidtest.errors import UsageError
 from acidtest.model import Level, TargetConstraint
 from acidtest.sql.split import RULES
 
-SECTIONS = ("setup", "schedule", "final")
-_KEYS = ("id", "title", "link", "target", "level")
+SECTIONS = ("setup", "schedule", "final", "teardown")
+_KEYS = ("id", "title", "link", "target", "level", "order")
 _SECTION_LINE = re.compile(r"--\s*(\w+)\s*")
 _KEY_LINE = re.compile(r"--\s*(?:([a-z][a-z_-]*)|(level)\s+(\S+?))\s*:(?=(\s|$)?)\s*(.*?)\s*")
 _EXPECT_LINE = re.compile(r"--\s*expect[\s:]")
@@ -33,6 +33,7 @@ class Front:
     story: list[str] = field(default_factory=list)
     level: Level | None = None
     session_levels: dict[str, tuple[Level, int]] = field(default_factory=dict)
+    strict: bool = False
     body: int = 0
 
 
@@ -101,6 +102,10 @@ class _FrontReader:
             front.links.append(value)
         elif key == "target":
             front.targets.append(self._target(value, place))
+        elif key == "order":
+            if value != "strict":
+                raise self._source.error(place, "`strict`")
+            front.strict = True
         elif session:
             front.session_levels[session] = (self._level(value, place), start)
         else:

@@ -21,7 +21,8 @@ from acidtest.sql.split import (
     tokens,
 )
 
-_SESSION_MARK = re.compile(r"/\*\s*([A-Za-z_][A-Za-z0-9_]*)\s*\*/")
+_SESSION_MARK = re.compile(r"/\*\s*([A-Za-z_][A-Za-z0-9_]*)(\+?)\s*\*/")
+_AWAIT = re.compile(r"--\s*await(?=\s|$)[ \t]*(.*?)\s*")
 _ESCAPED_QUOTE = re.compile(r"\\['\"]")
 
 
@@ -50,6 +51,8 @@ def _parse(source: Source) -> Case:
         story=tuple(front.story),
         targets=tuple(front.targets),
         expect_final=tuple(body.final),
+        teardown=tuple(Statement(sql) for sql in body.teardown),
+        strict=front.strict,
     )
 
 
@@ -70,6 +73,7 @@ class _Body:
     setup: list[str] = field(default_factory=list)
     steps: list[tuple[str, Statement]] = field(default_factory=list)
     final: list[FinalExpectation] = field(default_factory=list)
+    teardown: list[str] = field(default_factory=list)
 
 
 class _BodyReader:
@@ -84,6 +88,7 @@ class _BodyReader:
         self._body = _Body()
         self._expects: list[tuple[int, int]] = []  # step, where the text after `expect` begins
         self._finals: list[int] = []
+        self._awaits: list[tuple[int, int, str]] = []  # step, where the sessions are named, the names
 
     def read(self) -> _Body:
         for token in self._tokens:
@@ -93,6 +98,8 @@ class _BodyReader:
                 self._in_schedule(token)
             elif self._section == "setup" and starts_statement(token):
                 self._body.setup.append(self._statement(token, token.start))
+            elif self._section == "teardown" and starts_statement(token):
+                self._body.teardown.append(self._statement(token, token.start))
             elif self._section == "final" and starts_statement(token):
                 raise self._source.error(token.start, "only `-- expect TABLE: ROWS` lines in `-- final`")
         self._finish()
@@ -105,6 +112,10 @@ class _BodyReader:
         if not self._body.steps:
             raise self._source.error(end, "a statement after `-- schedule`")
         sessions = {name for name, _ in self._body.steps}
+        for step, start, names in self._awaits:
+            name, statement = self._body.steps[step]
+            awaits = self._awaited(start, names, sessions) if names else [name]
+            self._body.steps[step] = (name, replace(statement, awaits=(*statement.awaits, *awaits)))
         for step, start in self._expects:
             name, statement = self._body.steps[step]
             expectation = ExpectationReader(self._source, start, sessions).statement()
@@ -112,10 +123,21 @@ class _BodyReader:
         for start in self._finals:
             self._body.final.append(ExpectationReader(self._source, start, sessions).final())
 
+    def _awaited(self, start: int, names: str, sessions: set[str]) -> list[str]:
+        awaited = [name.strip() for name in names.split(",")]
+        if not sessions.issuperset(awaited):
+            known = ", ".join(sorted(sessions))
+            raise self._source.error(start, f"sessions of the schedule ({known}) after `await`")
+        return awaited
+
     def _comment(self, token: Token) -> None:
         section = section_name(token.text)
         if section and self._source.starts_line(token.start):
             self._enter(section, token.start)
+        elif self._section == "schedule" and (await_ := _AWAIT.fullmatch(token.text)):
+            if not self._body.steps:
+                raise self._source.error(token.start, "a statement before `await`")
+            self._awaits.append((len(self._body.steps) - 1, token.start + await_.start(1), await_[1]))
         elif directive := DIRECTIVE.match(token.text):
             self._directive(token.start, token.start + directive.end())
 
@@ -124,15 +146,15 @@ class _BodyReader:
             raise self._source.error(place, f"only one section `-- {section}`", "a second one")
         if self._seen and SECTIONS.index(section) < SECTIONS.index(self._seen[-1]):
             raise self._source.error(place, f"`-- {section}` before `-- {self._seen[-1]}`", "it after")
-        if section == "final" and not self._body.steps:
-            raise self._source.error(place, "a `-- schedule` with a statement before `-- final`")
+        if section in ("final", "teardown") and not self._body.steps:
+            raise self._source.error(place, f"a `-- schedule` with a statement before `-- {section}`")
         self._section = section
         self._seen.append(section)
 
     def _directive(self, place: int, start: int) -> None:
         if self._section == "final":
             self._finals.append(start)
-        elif self._section == "setup":
+        elif self._section in ("setup", "teardown"):
             raise self._source.error(
                 place, "expectations only after statements of the schedule and in `-- final`"
             )
@@ -144,9 +166,13 @@ class _BodyReader:
     def _in_schedule(self, token: Token) -> None:
         mark = _SESSION_MARK.fullmatch(token.text) if token.kind is TokenKind.BLOCK_COMMENT else None
         if mark:
+            if mark[2] and [name for name, _ in self._body.steps[-1:]] != [mark[1]]:
+                raise self._source.error(
+                    token.start, f"a statement of {mark[1]} right before `/* {mark[1]}+ */`"
+                )
             first = self._next_solid(token)
             sql = self._statement(first, first.start)
-            self._body.steps.append((mark[1], Statement(sql)))
+            self._body.steps.append((mark[1], Statement(sql, joined=bool(mark[2]))))
         elif starts_statement(token) or token.kind is TokenKind.SEMICOLON:
             expected = f"`/* session */` before the statement{self._backslash_hint()}"
             raise self._source.error(token.start, expected)
@@ -159,16 +185,24 @@ class _BodyReader:
         raise self._source.error(len(self._source.text), f"a statement after `{mark.text}`")
 
     def _statement(self, first: Token, start: int) -> str:
-        """The text of the statement that begins with `first`, without its semicolon."""
+        """The text of the statement that begins with `first`, without its semicolon.
+
+        A semicolon behind a backslash, as psql has it, is one inside a script.
+        """
         terminator = Terminator()
         token: Token | None = first
         empty = True
+        script = ""
         while token is not None:
             self._refuse_next_item(token)
             if terminator.ends_with(token):
                 if empty:
                     raise self._source.error(token.start, "a statement before `;`")
-                return self._source.text[start : token.start].strip()
+                text = self._source.text[start : token.start]
+                if not text.endswith("\\"):
+                    return (script + text).strip()
+                script += text[:-1] + ";"
+                start, terminator = token.end, Terminator()
             empty = empty and token.kind in _EMPTY
             token = next(self._tokens, None)
         raise self._source.error(len(self._source.text), "`;` at the end of the statement")
@@ -177,7 +211,7 @@ class _BodyReader:
         """A directive, section or session's mark inside a statement: its semicolon was forgotten."""
         if token.kind is TokenKind.LINE_COMMENT:
             section = section_name(token.text) and self._source.starts_line(token.start)
-            if section or DIRECTIVE.match(token.text):
+            if section or DIRECTIVE.match(token.text) or _AWAIT.fullmatch(token.text):
                 raise self._source.error(token.start, "`;` at the end of the statement")
         elif (
             token.kind is TokenKind.BLOCK_COMMENT

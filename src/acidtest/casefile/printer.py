@@ -7,8 +7,17 @@ from itertools import zip_longest
 from acidtest.casefile.expectations import format_expectation
 from acidtest.casefile.parser import parse_case
 from acidtest.errors import UsageError
-from acidtest.model import Case, Level, Step, Transaction
-from acidtest.sql.split import RULES, STANDARD, Rules, TokenKind, UnterminatedError, rules_for, tokens
+from acidtest.model import Case, Level, Statement, Step, Transaction
+from acidtest.sql.split import (
+    RULES,
+    STANDARD,
+    Rules,
+    Terminator,
+    TokenKind,
+    UnterminatedError,
+    rules_for,
+    tokens,
+)
 
 _LINE_LENGTH_MAX = 100
 _EXPECT_COLUMN = 40
@@ -23,12 +32,15 @@ def print_case(case: Case) -> str:
         lines.append("-- setup")
         lines.extend(terminated(statement.sql, rules) for statement in case.setup)
     lines.append("-- schedule")
-    width = max(len(name) for name in case.schedule)
+    width = max(len(session_mark(step)) for step in case.steps)
     for step in case.steps:
         lines.extend(_step_lines(step, width, rules))
     if case.expect_final:
         lines.append("-- final")
         lines.extend(map(format_expectation, case.expect_final))
+    if case.teardown:
+        lines.append("-- teardown")
+        lines.extend(terminated(statement.sql, rules) for statement in case.teardown)
     text = "\n".join(lines) + "\n"
     _verify(case, text)
     return text
@@ -38,8 +50,8 @@ def _refuse_unwritable(case: Case) -> None:
     """Refuse what has no place in the format, with the reason; `_verify` finds what is left."""
     if not case.schedule:
         raise ValueError("a case without statements cannot be written")
-    if any(statement.expect for statement in case.setup):
-        raise ValueError("an expectation on a set-up statement cannot be written")
+    if any(statement != Statement(statement.sql) for statement in (*case.setup, *case.teardown)):
+        raise ValueError("an expectation or mark on a set-up or teardown statement cannot be written")
     if tuple(dict.fromkeys(case.schedule)) != tuple(tx.name for tx in case.transactions):
         raise ValueError("transactions that are not in the order of their first statements cannot be written")
     unknown = [target.dbms for target in case.targets if target.dbms not in RULES]
@@ -55,6 +67,8 @@ def front_lines(case: Case) -> Iterator[str]:
     yield from (f"-- link: {link}" for link in case.links)
     yield from ("-- target: " + " ".join([target.dbms, *target.versions]) for target in case.targets)
     yield from _levels(case.transactions)
+    if case.strict:
+        yield "-- order: strict"
     yield from (f"-- {line}".rstrip() for line in case.story)
 
 
@@ -71,9 +85,8 @@ def _levels(transactions: tuple[Transaction, ...]) -> Iterator[str]:
 
 
 def _step_lines(step: Step, width: int, rules: Rules) -> Iterator[str]:
-    mark = f"/* {step.session} */".ljust(width + len("/*  */"))
-    statement = f"{mark} {terminated(step.sql, rules)}"
-    expectations = list(map(format_expectation, step.statement.expect))
+    statement = f"{session_mark(step).ljust(width)} {terminated(step.sql, rules)}"
+    expectations = [*await_lines(step), *map(format_expectation, step.statement.expect)]
     if len(expectations) == 1:
         # Only the last line of a statement counts for the place of what follows it.
         head, newline, last = statement.rpartition("\n")
@@ -85,14 +98,34 @@ def _step_lines(step: Step, width: int, rules: Rules) -> Iterator[str]:
     yield from expectations
 
 
+def session_mark(step: Step) -> str:
+    """The comment that names a step's session."""
+    return f"/* {step.session}{'+' if step.statement.joined else ''} */"
+
+
+def await_lines(step: Step) -> Iterator[str]:
+    """The line that says whom a step awaits, if it does."""
+    awaits = step.statement.awaits
+    if awaits:
+        yield "-- await" if awaits == (step.session,) else f"-- await {', '.join(awaits)}"
+
+
 def terminated(sql: str, rules: Rules = STANDARD) -> str:
-    """The statement with its semicolon, on a line of its own where a comment would swallow it."""
+    """The statement with its semicolon, on a line of its own where a comment would swallow it. Semicolons
+    inside a script stand behind a backslash."""
+    text = ""
+    terminator = Terminator()
+    kind = TokenKind.SPACE
     try:
-        last = list(tokens(sql, rules))[-1:]
+        for token in tokens(sql, rules):
+            kind = token.kind
+            if terminator.ends_with(token):
+                text += "\\"
+                terminator = Terminator()
+            text += token.text
     except UnterminatedError as problem:
         raise ValueError(f"a statement cannot be written, {problem}: {sql}") from None
-    ends_in_comment = bool(last) and last[0].kind is TokenKind.LINE_COMMENT
-    return sql + ("\n;" if ends_in_comment else ";")
+    return text + ("\n;" if kind is TokenKind.LINE_COMMENT else ";")
 
 
 def _verify(case: Case, text: str) -> None:
@@ -109,7 +142,19 @@ def _verify(case: Case, text: str) -> None:
         raise ValueError(f"the case cannot be written, {_difference(case, again)}")
 
 
-_FIELDS = ("id", "title", "links", "story", "targets", "setup", "schedule", "transactions", "expect_final")
+_FIELDS = (
+    "id",
+    "title",
+    "links",
+    "story",
+    "targets",
+    "strict",
+    "setup",
+    "schedule",
+    "transactions",
+    "expect_final",
+    "teardown",
+)
 
 
 def _difference(case: Case, again: Case) -> str:

@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, Phenomenon
 
 
 class Sees(StrEnum):
@@ -81,20 +81,30 @@ class Claim:
     numbers_from_sequence: bool = False
     """Automatic numbers come from a sequence, which rows with numbers of their own do not move forward."""
     serializable: bool = False
-    excludes: frozenset[str] = field(default_factory=frozenset)
-    """Adya's phenomena that cannot happen."""
-    quirks: tuple["Quirk", ...] = ()
+    excludes: frozenset[Phenomenon] = field(default_factory=frozenset)
+    """Phenomena that cannot happen."""
 
+    # -- what only deviations turn on (claims/deviations.py); no DBMS promises any of it
 
-@dataclass(frozen=True, slots=True)
-class Quirk:
-    """A documented or well-known deviation: it is named in verdicts, not silenced."""
-
-    name: str
-    explanation: str
-    link: str
-
-
-READ_COMMITTED_EXCLUDES = frozenset({"G0", "G1a", "G1b", "G1c"})
-SNAPSHOT_EXCLUDES = READ_COMMITTED_EXCLUDES | {"G-SIa", "G-SIb", "G-single"}
-SERIALIZABLE_EXCLUDES = READ_COMMITTED_EXCLUDES | {"G-single", "G2-item", "G2"}
+    passes_by_unmatched: bool = False
+    """An UPDATE tests a row that another has locked on its last committed version, and passes it by without
+    waiting if that does not match, though the newest version may."""
+    passes_by_dirty: bool = False
+    """An UPDATE tests a row that another has locked on its newest version, committed or not, and passes it by
+    without waiting if that does not match or is deleted."""
+    unchanged_is_unwritten: bool = False
+    """A write that leaves a row as it is makes no new version, so the row stays another's."""
+    moved_is_new_row: bool = False
+    """An UPDATE of the key that rows are kept by deletes the row and inserts another."""
+    indexed_update_is_new_row: bool = False
+    """An UPDATE of a column that some index has deletes the row and inserts another."""
+    savepoint_loses_snapshot: bool = False
+    """Going back to a savepoint that was set before the transaction touched a table gives up the snapshot."""
+    repeats_row_after_wait: bool = False
+    """A read that waited for somebody who rolled back may return one row a second time."""
+    misses_conflict_over_index: bool = False
+    """A shared locking read that an index answers alone does not notice rows newer than its snapshot."""
+    updates_and_deletes_agree: bool = False
+    """An UPDATE and a DELETE of one row by two transactions do not conflict, and the DELETE wins."""
+    upsert_reads_nothing: bool = False
+    """That an upsert came upon an existing row is not a read to whoever looks for cycles."""

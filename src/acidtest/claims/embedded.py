@@ -1,15 +1,12 @@
 """SQLite and DuckDB: engines that never wait, but fail at once."""
 
 from acidtest.claims.base import (
-    SERIALIZABLE_EXCLUDES,
-    SNAPSHOT_EXCLUDES,
     Claim,
     OnConflict,
-    Quirk,
     Sees,
     SnapshotAt,
 )
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, phenomenon
 
 SQLITE = Claim(
     dbms="sqlite",
@@ -25,14 +22,9 @@ SQLITE = Claim(
     conflict_errors=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),
     grammar="sqlite",
     serializable=True,
-    excludes=SERIALIZABLE_EXCLUDES | SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SERIALIZABLE | phenomenon.SNAPSHOT,
 )
 
-UPDATE_MISSES_DELETE = Quirk(
-    "no conflict between UPDATE and DELETE",
-    "an UPDATE and a DELETE of the same row by two transactions do not conflict, and both commit",
-    "https://github.com/duckdb/duckdb/issues/17223",
-)
 
 DUCKDB = Claim(
     dbms="duckdb",
@@ -47,6 +39,5 @@ DUCKDB = Claim(
     conflict_errors=frozenset({ErrorKind.WRITE_CONFLICT, ErrorKind.DUPLICATE_KEY}),
     grammar="duckdb",
     numbers_from_sequence=True,
-    excludes=SNAPSHOT_EXCLUDES,
-    quirks=(UPDATE_MISSES_DELETE,),
+    excludes=phenomenon.SNAPSHOT,
 )

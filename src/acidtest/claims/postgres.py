@@ -3,25 +3,15 @@
 from dataclasses import replace
 
 from acidtest.claims.base import (
-    READ_COMMITTED_EXCLUDES,
-    SERIALIZABLE_EXCLUDES,
-    SNAPSHOT_EXCLUDES,
     Claim,
     OnConflict,
-    Quirk,
     Sees,
     SnapshotAt,
 )
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, phenomenon
 
 LINK = "https://www.postgresql.org/docs/current/transaction-iso.html"
 
-RECHECK = Quirk(
-    "re-check of the rows found",
-    "a write that waited tests its condition again on the new version of the rows it had found before, "
-    "and does not look for rows that match only now",
-    LINK + "#XACT-READ-COMMITTED",
-)
 
 _READ_COMMITTED = Claim(
     dbms="postgres",
@@ -36,8 +26,7 @@ _READ_COMMITTED = Claim(
     savepoints_stack=True,
     # https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL
     numbers_from_sequence=True,
-    excludes=READ_COMMITTED_EXCLUDES,
-    quirks=(RECHECK,),
+    excludes=phenomenon.READ_COMMITTED,
 )
 _REPEATABLE_READ = replace(
     _READ_COMMITTED,
@@ -45,15 +34,14 @@ _REPEATABLE_READ = replace(
     snapshot=SnapshotAt.FIRST_STATEMENT,
     on_conflict=OnConflict.FAIL,
     conflict_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
-    excludes=SNAPSHOT_EXCLUDES,
-    quirks=(),
+    excludes=phenomenon.SNAPSHOT,
 )
 _SERIALIZABLE = replace(
     _REPEATABLE_READ,
     level=Level.SERIALIZABLE,
     may_fail=frozenset({ErrorKind.DEADLOCK, ErrorKind.SERIALIZATION_FAILURE}),
     serializable=True,
-    excludes=SERIALIZABLE_EXCLUDES | SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SERIALIZABLE | phenomenon.SNAPSHOT,
 )
 
 CLAIMS = {

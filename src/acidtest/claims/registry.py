@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from acidtest.claims.base import Claim
 from acidtest.claims.embedded import DUCKDB, SQLITE
@@ -26,8 +25,7 @@ def _mariadb(level: Level, settings: Settings) -> Claim:
 
 
 def _simulated(level: Level, _settings: Settings) -> Claim:
-    # The simulated target does without InnoDB's quirks.
-    return replace(innodb("simulated", level, snapshot_isolation=False), quirks=())
+    return innodb("simulated", level, snapshot_isolation=False)
 
 
 _CLAIMS: Mapping[str, Callable[[Level, Settings], Claim]] = {

@@ -3,14 +3,12 @@
 from dataclasses import replace
 
 from acidtest.claims.base import (
-    READ_COMMITTED_EXCLUDES,
-    SNAPSHOT_EXCLUDES,
     Claim,
     OnConflict,
     Sees,
     SnapshotAt,
 )
-from acidtest.model import ErrorKind, Level
+from acidtest.model import ErrorKind, Level, phenomenon
 
 LINK = "https://en.oceanbase.com/docs/common-oceanbase-database-10000000001970956"
 
@@ -25,7 +23,7 @@ _READ_COMMITTED = Claim(
     on_conflict=OnConflict.WAIT,
     insert_select_reads=Sees.SNAPSHOT,
     may_fail=frozenset({ErrorKind.DEADLOCK, ErrorKind.LOCK_TIMEOUT}),
-    excludes=READ_COMMITTED_EXCLUDES,
+    excludes=phenomenon.READ_COMMITTED,
 )
 _REPEATABLE_READ = replace(
     _READ_COMMITTED,
@@ -36,7 +34,7 @@ _REPEATABLE_READ = replace(
     on_conflict=OnConflict.FAIL,
     first_statement_retries=True,  # measured on 1.4
     conflict_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
-    excludes=SNAPSHOT_EXCLUDES,
+    excludes=phenomenon.SNAPSHOT,
 )
 
 CLAIMS = {

@@ -1,19 +1,24 @@
 """`acidtest run`: run cases, print what really happened, and judge it."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import click
 
-from acidtest.casefile import Unmet, check, describe_constraints, load_case, runs_on
+from acidtest.casefile import Unmet, check, describe_constraints, load_case, printable, runs_on
+from acidtest.casefile.isolation import Difference
 from acidtest.cli.options import case_file, chosen_levels, level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
+from acidtest.cli.specs import run_folders
+from acidtest.errors import UsageError
 from acidtest.execute import Executor, Limits
 from acidtest.model import Case, History, Judgement, Level, Verdict
 from acidtest.oracles.phenomena import phenomena
 from acidtest.oracles.registry import Oracle, check_names, make_oracles
 from acidtest.report import disagreement, print_history, print_verdicts, run_to_json, verdict_to_json
 from acidtest.report.as_json import FORMAT
+from acidtest.specs import SUFFIX, SpecCase, load_spec_cases
 from acidtest.targets import Target
 from acidtest.targets.resolve import check_spec, open_target
 
@@ -25,6 +30,12 @@ from acidtest.targets.resolve import check_spec, open_target
 @oracle_option
 @click.option("--ignore-known", is_flag=True, help="Known, documented behaviour does not count as a finding.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON (docs/json.md) instead.")
+@click.option(
+    "--compare",
+    type=click.Path(exists=True, path_type=Path),
+    metavar="FILE|FOLDER",
+    help="Compare isolation specs with the outputs recorded there.  [default: expected/ beside their folder]",
+)
 @click.option("--force", is_flag=True, help="Run also on targets that the case is not written for.")
 @click.option(
     "--limit",
@@ -42,6 +53,7 @@ def run(
     oracles: tuple[str, ...],
     ignore_known: bool,
     as_json: bool,
+    compare: Path | None,
     force: bool,
     limit_s: float,
 ) -> int:
@@ -51,17 +63,24 @@ def run(
     the statements as comments. Then each oracle says whether the DBMS kept its promise. The exit code is 1 if
     one found a violation, or if an expectation of the case is not met.
 
+    A CASE may also be an isolation spec of PostgreSQL (X.spec), of which every permutation is run, or a
+    folder of them, which gives a table. Runs that differ from the recorded output give exit code 1, too.
+
     \b
     acidtest run my-case.sql                               on the embedded PostgreSQL
     acidtest run MDEV-26642 -t mariadb@10.11 -l all        a known bug at every isolation level
     acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
+    acidtest run postgresql/src/test/isolation/specs -t postgres@18
     """
-    loaded = [load_case(case_file(name)) for name in cases]
+    paths = [case_file(name) for name in cases]
     check_names(oracles)
     for spec in targets:
         check_spec(spec)
-    output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
     limits = Limits(statement_s=limit_s)
+    if any(path.is_dir() for path in paths):
+        return run_folders(paths, compare, targets, level, oracles, as_json, limits)
+    loaded = [one for path in paths for one in _load(path, compare)]
+    output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
     for spec in targets:
         with open_target(spec) as target, Executor(target, limits) as executor:
             judges = make_oracles(oracles, target)
@@ -81,11 +100,17 @@ class Output:
     def __init__(self, ignore_known: bool) -> None:
         self._ignore_known = ignore_known
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
-        """One run ended."""
+    def ran(
+        self,
+        history: History,
+        unmet: tuple[Unmet, ...],
+        verdicts: list[Verdict],
+        differences: tuple[Difference, ...] | None,
+    ) -> None:
+        """One run ended. `differences` from its recorded output, if it has one."""
         if history.server_died:
             self.exit_code = 3
-        elif (unmet or any(map(self._counts, verdicts))) and self.exit_code == 0:
+        elif (unmet or differences or any(map(self._counts, verdicts))) and self.exit_code == 0:
             self.exit_code = 1
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
@@ -102,11 +127,19 @@ class Output:
 class TextOutput(Output):
     """Runs as case files with comments, one after the other."""
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
-        super().ran(history, unmet, verdicts)
+    def ran(
+        self,
+        history: History,
+        unmet: tuple[Unmet, ...],
+        verdicts: list[Verdict],
+        differences: tuple[Difference, ...] | None,
+    ) -> None:
+        super().ran(history, unmet, verdicts, differences)
         text = print_history(history, unmet)
         if verdicts:
             text += print_verdicts(history, verdicts, phenomena(history))
+        if differences is not None:
+            text += _print_comparison(differences)
         click.echo(paint(text))
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
@@ -121,14 +154,26 @@ class JsonOutput(Output):
         self._runs: list[dict[str, Any]] = []
         self._skipped: list[dict[str, str]] = []
 
-    def ran(self, history: History, unmet: tuple[Unmet, ...], verdicts: list[Verdict]) -> None:
-        super().ran(history, unmet, verdicts)
+    def ran(
+        self,
+        history: History,
+        unmet: tuple[Unmet, ...],
+        verdicts: list[Verdict],
+        differences: tuple[Difference, ...] | None,
+    ) -> None:
+        super().ran(history, unmet, verdicts, differences)
         self._runs.append(
             run_to_json(history, unmet)
             | {
                 "verdicts": [verdict_to_json(verdict) for verdict in verdicts],
                 "disagreement": disagreement(verdicts),
                 "occurred": list(phenomena(history)) if verdicts else [],
+                "differences": None
+                if differences is None
+                else [
+                    {"step": one.step, "expected": one.expected, "observed": one.observed}
+                    for one in differences
+                ],
             }
         )
 
@@ -139,8 +184,26 @@ class JsonOutput(Output):
         click.echo(json.dumps({"format": FORMAT, "runs": self._runs, "skipped": self._skipped}, indent=2))
 
 
+def _load(path: Path, compare: Path | None) -> tuple[Case | SpecCase, ...]:
+    if path.suffix == SUFFIX:
+        return load_spec_cases(path, compare)
+    if compare is not None:
+        raise UsageError(f"--compare is for isolation specs (*{SUFFIX}), and {path} is none")
+    return (load_case(path),)
+
+
+def _print_comparison(differences: tuple[Difference, ...]) -> str:
+    if not differences:
+        return "-- as recorded\n"
+    lines = [
+        f"-- DIFFERS from the recorded output at {one.step}: expected {one.expected}, observed {one.observed}"
+        for one in differences
+    ]
+    return "".join(f"{printable(line)}\n" for line in lines)
+
+
 def _run_case(
-    case: Case,
+    loaded: Case | SpecCase,
     executor: Executor,
     choice: Level | str | None,
     judges: list[Oracle],
@@ -148,10 +211,12 @@ def _run_case(
     force: bool,
 ) -> None:
     target = executor.target
+    case = loaded.case if isinstance(loaded, SpecCase) else loaded
     if not force and not runs_on(case, target.dbms, target.version):
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):
         history = executor.run(case.at_level(level), fresh=True)
         verdicts = [verdict for judge in judges if (verdict := judge.judge(history)) is not None]
-        output.ran(history, check(history), verdicts)
+        differences = loaded.differences(history) if isinstance(loaded, SpecCase) else None
+        output.ran(history, check(history), verdicts, differences)

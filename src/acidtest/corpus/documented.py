@@ -3,10 +3,10 @@
 Data to hold against what `acidtest levels` observes. An anomaly that is not named as occurring is prevented.
 """
 
-import re
 from dataclasses import dataclass, field
 
 from acidtest.model import Level
+from acidtest.model.version import version_numbers
 
 DIRTY = frozenset(
     {
@@ -156,12 +156,6 @@ DOCUMENTED = (
 
 def documented(dbms: str, version: str, level: Level) -> Documented | None:
     """What is said of that DBMS in that version at that level, or None where we know of nothing."""
-    have = _numbers(version)
+    have = version_numbers(version)
     fitting = [one for one in DOCUMENTED if (one.dbms, one.level) == (dbms, level) and one.since <= have]
     return max(fitting, key=lambda one: one.since, default=None)
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """The leading numbers of a version as the server says it, e.g. `10.11.19-MariaDB`."""
-    match = re.search(r"\d+(?:\.\d+)*", version)
-    return tuple(map(int, match[0].split("."))) if match else ()

@@ -1,6 +1,8 @@
 """Runs case after case on one target with the same sessions, and leaves them clean."""
 
-from collections.abc import Callable, Mapping
+import select
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from time import monotonic
 from typing import Self
 
 from acidtest.errors import TargetFailedError
@@ -9,7 +11,7 @@ from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.execute.run import Limits, Run
-from acidtest.model import Case, History, Level, State
+from acidtest.model import Case, Failed, History, Level, Outcome, Overran, State, Statement
 from acidtest.sql import may_change_schema, may_leave_session_traces
 from acidtest.targets import Session, Target
 
@@ -62,6 +64,7 @@ class Executor:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
         final = self._finish(case, sessions)
+        failures = self._tear_down(case) if final is not None else ()
         return History(
             case=case,
             target=self.target.label,
@@ -74,6 +77,7 @@ class Executor:
             final=final,
             dbms=self.target.dbms,
             settings=self._settings,
+            teardown_failures=failures,
         )
 
     def close(self) -> None:
@@ -150,6 +154,43 @@ class Executor:
         except TargetFailedError:
             self._disconnect()
             return None
+
+    def _tear_down(self, case: Case) -> tuple[tuple[str, Failed | Overran], ...]:
+        """Run the teardown on a session of its own; what of it failed."""
+        if not case.teardown:
+            return ()
+        self._ground.forget()
+        try:
+            session = self.target.open_session()
+        except TargetFailedError:
+            self._disconnect()  # the server died just now: the next run starts it again
+            return ()
+        try:
+            return tuple(self._failures(case.teardown, session))
+        finally:
+            session.close()
+
+    def _failures(
+        self, statements: Iterable[Statement], session: Session
+    ) -> Iterator[tuple[str, Failed | Overran]]:
+        for statement in statements:
+            session.launch(statement.sql)
+            outcome = self._answer(session)
+            if isinstance(outcome, Failed | Overran):
+                yield statement.sql, outcome
+            if isinstance(outcome, Overran) or not session.alive:
+                return
+
+    def _answer(self, session: Session) -> Outcome:
+        deadline = monotonic() + self._limits.statement_s
+        while (reply := session.poll()) is None:
+            left_s = deadline - monotonic()
+            if left_s <= 0:
+                return Overran(self._limits.statement_s)
+            poller = select.poll()
+            poller.register(session, select.POLLIN)
+            poller.poll(1000 * left_s)
+        return reply.outcome
 
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
         """End open transactions; replace lost sessions, if the server still lives."""

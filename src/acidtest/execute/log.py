@@ -67,6 +67,7 @@ class Log:
             before=flight.before,
             after=reply.transaction if reply else flight.before,
             warnings=reply.warnings if reply else (),
+            parts=reply.parts if reply else (),
         )
 
 

@@ -29,6 +29,7 @@ from acidtest.model import (
     TransactionState,
     Undone,
 )
+from acidtest.sql import StatementKind, kind_of
 from acidtest.targets import Session, Target, Waits
 
 NOT_RELEASED = frozenset(
@@ -36,8 +37,11 @@ NOT_RELEASED = frozenset(
 )
 """Errors that end a wait although nobody gave up the lock."""
 
-_LOCK_TIMEOUT = re.compile(r"lock_(wait_)?timeout\b|\bWAIT\s+\d", re.IGNORECASE)
-"""A case that sets a lock time-out wants to see it come."""
+_TIMEOUT = re.compile(
+    r"\b(?:(?:innodb_)?lock_wait|lock|statement|transaction)_timeout\b|\bmax_statement_time\b|\bWAIT\s+\d",
+    re.IGNORECASE,
+)
+"""A case that sets a time-out wants to see it come."""
 
 CONFIRMATIONS = 3
 """Where the server does not name blockers a cycle cannot be seen: several waiters must be seen so often."""
@@ -101,9 +105,11 @@ class Run:
         self._early: list[tuple[Flight, Reply]] = []
         self._done: dict[str, int] = {}  # session name -> its last completed step; latest session last
         self._given_up: dict[str, str] = {}
+        self._last: dict[str, Step] = {}  # session name -> its last step that was launched or omitted
+        self._strict = case.strict
         self._cut_off: set[Session] = set()
         self._confirmed = self._circles = 0
-        self._patient = any(_LOCK_TIMEOUT.search(step.sql) for step in case.steps)
+        self._patient = any(_TIMEOUT.search(step.sql) for step in case.steps)
         self.log = log
 
     def execute(self) -> Log:
@@ -113,7 +119,8 @@ class Run:
             if step is not None:
                 self._launch(step)
                 self._settle()
-            elif not (self._patient and self._await_lock_timeout()):
+                self._await_answers(step)
+            elif not self._goes_on_later():
                 break
         self._end_waits()
         for step in self._queue:
@@ -123,18 +130,35 @@ class Run:
     # -- choosing and launching
 
     def _take_next(self) -> Step | None:
-        """The earliest step whose session is free; steps of a waiting session stay queued."""
+        """The earliest step whose session is free; steps of a waiting session stay queued.
+
+        In a strict order they hold up what comes after them. The rest of a step that waits does not.
+        """
         position = 0
         while position < len(self._queue):
             step = self._queue[position]
             if self._sessions[step.session] in self._flights:
+                if self._strict and not step.statement.joined:
+                    return None
                 position += 1
                 continue
             del self._queue[position]
-            if (why := self._given_up.get(step.session)) is None:
+            if (why := self._given_up.get(step.session) or self._cut_short(step)) is None:
+                self._last[step.session] = step
                 return step
+            self._last[step.session] = step
             self.log.skip(step, Omitted(why))
         return None
+
+    def _cut_short(self, step: Step) -> str | None:
+        """Why a statement is not sent although its session is free: its step ended before it."""
+        before = self._last.get(step.session)
+        if not step.statement.joined or before is None:
+            return None
+        outcome = self.log.records[before.index].outcome
+        if isinstance(outcome, Failed) and not _only_rolled_back(before, outcome):
+            return "an earlier statement of its step failed"
+        return outcome.why if isinstance(outcome, Omitted) else None
 
     def _launch(self, step: Step) -> None:
         session = self._sessions[step.session]
@@ -302,9 +326,24 @@ class Run:
 
     # -- what does not end by itself
 
-    def _await_lock_timeout(self) -> bool:
-        """The case sets a lock time-out, so let it come; whether anything completed."""
-        if not self._flights:
+    def _goes_on_later(self) -> bool:
+        """Nothing can be launched now; whether that changed, because something completed or need not."""
+        held_up = self._strict and bool(self._queue)
+        if (self._patient or held_up) and self._await_completion():
+            return True
+        self._strict = False  # what holds the others up does not end by itself
+        return held_up
+
+    def _await_answers(self, step: Step) -> None:
+        """Let the sessions that a step awaits answer before the schedule goes on."""
+        awaited = [self._sessions[name] for name in step.statement.awaits if name in self._sessions]
+        while any(session in self._flights for session in awaited):
+            if not self._await_completion():
+                return
+
+    def _await_completion(self) -> bool:
+        """Let something that waits come to its end by itself; whether it did within the limit."""
+        if not self._flights or self._inquiry is None:
             return False
         deadline = monotonic() + self._limits.statement_s
         while (left := deadline - monotonic()) > 0:
@@ -354,6 +393,11 @@ class Run:
                 session.close()
                 return
             poller.poll(1000 * left)
+
+
+def _only_rolled_back(step: Step, outcome: Failed) -> bool:
+    """The COMMIT of a transaction that had failed: to the DBMS that is no error, so its step goes on."""
+    return kind_of(step.sql) is StatementKind.COMMIT and outcome.kind is ErrorKind.TRANSACTION_STATE
 
 
 def _circle(waits: Waits) -> list[Session] | None:

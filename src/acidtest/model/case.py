@@ -9,10 +9,18 @@ from acidtest.model.level import Level
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """One statement as it is sent, hints and inner comments included, without its semicolon."""
+    """One statement as it is sent, hints and inner comments included, without its semicolon.
+
+    Several statements with semicolons between them are a *script*: one message, where the DBMS takes it.
+    """
 
     sql: str
     expect: tuple[Expectation, ...] = ()
+    joined: bool = False
+    """It belongs to the step of the statement before it: no other session's statement is launched between
+    the two, and if that one fails this one is omitted."""
+    awaits: tuple[str, ...] = ()
+    """Sessions (its own may be among them) that must have answered before the schedule goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +59,11 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """Concurrent transactions to run. `schedule` names a transaction once for each of its statements."""
+    """Concurrent transactions to run. `schedule` names a transaction once for each of its statements.
+
+    A statement whose session still waits is overtaken by those of others, unless the order is `strict`: then
+    it holds them up. The `teardown` runs when all is over, and takes no part in what is judged.
+    """
 
     id: str
     setup: tuple[Statement, ...]
@@ -62,6 +74,8 @@ class Case:
     story: tuple[str, ...] = ()
     targets: tuple[TargetConstraint, ...] = ()
     expect_final: tuple[FinalExpectation, ...] = ()
+    teardown: tuple[Statement, ...] = ()
+    strict: bool = False
     steps: tuple[Step, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -89,10 +103,15 @@ class Case:
 def interleave(
     steps: Iterable[tuple[str, Statement]], levels: "dict[str, Level | None]"
 ) -> tuple[tuple[Transaction, ...], tuple[str, ...]]:
-    """Transactions and schedule from statements in submission order; `levels` names every session."""
+    """Transactions and schedule from statements in submission order; `levels` names every session.
+
+    A joined statement that no longer follows one of its own session stands for itself.
+    """
     schedule: list[str] = []
     statements: dict[str, list[Statement]] = {}
     for session, statement in steps:
+        if statement.joined and schedule[-1:] != [session]:
+            statement = replace(statement, joined=False)  # noqa: PLW2901
         schedule.append(session)
         statements.setdefault(session, []).append(statement)
     transactions = tuple(Transaction(name, levels.get(name), tuple(own)) for name, own in statements.items())

@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from acidtest.model.case import Case
 from acidtest.model.level import Level
-from acidtest.model.outcome import Outcome, TransactionState, Warning
+from acidtest.model.outcome import Affected, Failed, Outcome, Overran, Rows, TransactionState, Warning
 from acidtest.model.schema import Schema, State
 
 
@@ -37,7 +37,8 @@ class Record:
 
     `waited` is true if the server said that the statement waits; `blocked_by` then names the sessions it
     waited for first, as far as the server tells. `resumed_by` is the step whose completion released it.
-    `before` and `after` say where the session's transaction stood.
+    `before` and `after` say where the session's transaction stood. `parts` are the results of a script's
+    statements, where it was sent as one message.
     """
 
     step: int
@@ -50,6 +51,7 @@ class Record:
     before: TransactionState = TransactionState.NONE
     after: TransactionState = TransactionState.NONE
     warnings: tuple[Warning, ...] = ()
+    parts: tuple[Rows | Affected | Failed, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +70,8 @@ class History:
     dbms: str = ""
     settings: Mapping[str, str] = field(default_factory=dict)
     """What of the server's settings decides its promises, by name."""
+    teardown_failures: tuple[tuple[str, Failed | Overran], ...] = ()
+    """Statements of the teardown that did not succeed, and what they came to."""
 
     @property
     def observed_order(self) -> tuple[int, ...]:

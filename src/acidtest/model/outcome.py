@@ -117,8 +117,10 @@ Outcome = Rows | Affected | Failed | Blocked | Overran | Omitted
 
 @dataclass(frozen=True, slots=True)
 class Reply:
-    """A session's answer to one statement."""
+    """A session's answer to one statement. To a script it is the first error, else the last result; `parts`
+    then holds what came of each of its statements, as far as they were run."""
 
     outcome: Rows | Affected | Failed
     transaction: TransactionState
     warnings: tuple[Warning, ...] = ()
+    parts: tuple[Rows | Affected | Failed, ...] = ()

@@ -3,7 +3,19 @@
 import re
 from collections.abc import Iterator
 
-from acidtest.model import ErrorKind, Failed, History, Judgement, Record, Verdict, ViolationKind
+from acidtest.model import (
+    CrashWitness,
+    ErrorKind,
+    Failed,
+    History,
+    Record,
+    Verdict,
+    Violation,
+    ViolationKind,
+    passed,
+    violated,
+)
+from acidtest.oracles.walks import Walks
 from acidtest.targets import Target
 
 NAME = "crash"
@@ -25,7 +37,7 @@ class CrashOracle:
 
     name = NAME
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, _walks: Walks | None = None) -> None:
         self._target = target
 
     def judge(self, history: History) -> Verdict:
@@ -39,17 +51,18 @@ class CrashOracle:
 def judge(history: History, log_tail: str) -> Verdict:
     """Judge a history; `log_tail` is the end of the server's log."""
     if not _is_broken(history):
-        return Verdict(NAME, Judgement.PASS)
+        return passed(NAME)
     record, failure = next(_failures(history), (None, None))
-    return Verdict(
-        NAME,
-        Judgement.VIOLATION,
-        kind=ViolationKind.CRASH,
-        step=record.step if record else None,
-        expected="the server goes on",
-        observed=_observed(history, failure),
-        explanation=_explanation(failure, log_tail),
+    witness = CrashWitness(
+        died=history.server_died,
+        error=failure.kind if failure else None,
+        code=failure.code if failure else "",
+        message=failure.message if failure else "",
+        log=_excerpt(log_tail),
     )
+    step = record.step if record else None
+    because = "the server has to go on, whatever it is asked"
+    return violated(NAME, Violation(ViolationKind.CRASH, step, witness, because))
 
 
 def _is_broken(history: History) -> bool:
@@ -65,19 +78,6 @@ def _failures(history: History) -> Iterator[tuple[Record, Failed]]:
             outcome.kind is ErrorKind.INTERNAL or (outcome.kind is ErrorKind.CONNECTION_LOST and not excused)
         ):
             yield record, outcome
-
-
-def _observed(history: History, failure: Failed | None) -> str:
-    what = "the server died" if history.server_died else ""
-    error = f"error {failure.kind.value} {failure.code}".rstrip() if failure else ""
-    return "; ".join(part for part in (what, error) if part)
-
-
-def _explanation(failure: Failed | None, log_tail: str) -> str:
-    parts = [failure.message] if failure else ["the server went away and could not be asked any more"]
-    if excerpt := _excerpt(log_tail):
-        parts.append(f"The server's log:\n{excerpt}")
-    return "\n".join(parts)
 
 
 def _excerpt(log_tail: str) -> str:

@@ -1,47 +1,67 @@
-"""From a walk along a history to a verdict."""
+"""From a walk along a history to a verdict, and to the trace that the walk leaves."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
-from acidtest.claims import claims_of
-from acidtest.model import History, Judgement, Verdict
-from acidtest.oracles.engine import Engine, UndecidedError
-from acidtest.oracles.explain import explain
+from acidtest.claims import Claim, claims_of
+from acidtest.model import History, Judgement, Trace, Verdict, passed, unknown, violated
+from acidtest.oracles.engines.base import Engine, UndecidedError
 from acidtest.oracles.orders import other_orders, released_together
 from acidtest.oracles.replay import Replay, ViolationError
+from acidtest.oracles.witnesses import violation_of
+
+MakeEngine = Callable[[], Engine]
+Claims = Mapping[str, Claim]
 
 
-def judge_with(oracle: str, history: History, make_engine: Callable[[], Engine]) -> Verdict:
+@dataclass(frozen=True, slots=True)
+class Walked:
+    """What a walk says, and the walk itself if it came to the end of the history."""
+
+    verdict: Verdict
+    replay: Replay | None = None
+
+    def trace(self) -> Trace | None:
+        """What the transactions read and wrote; None if the walk did not come to the end."""
+        return None if self.replay is None else self.replay.trace()
+
+
+def judge_with(oracle: str, history: History, make_engine: MakeEngine) -> Walked:
     """Walk along the history with an engine; a violation must stand in every order of effect that is open."""
-    verdict = _walk(oracle, history, make_engine)
-    if verdict.judgement is not Judgement.VIOLATION:
-        return verdict
-    for other in other_orders(history):
-        if _walk(oracle, other, make_engine).judgement is Judgement.PASS:
-            return Verdict(oracle, Judgement.PASS)
-    if any(verdict.step in group for group in released_together(history)):
-        return unknown(oracle, "sessions that were released together ran at the same time")
-    return verdict
-
-
-def _walk(oracle: str, history: History, make_engine: Callable[[], Engine]) -> Verdict:
     claims = claims_of(history)
     if claims is None:
-        return unknown(oracle, f"nothing is written down about what {history.dbms} promises")
+        return Walked(unknown(oracle, f"nothing is written down about what {history.dbms} promises"))
+    return judge_under(oracle, history, claims, make_engine)
+
+
+def judge_under(oracle: str, history: History, claims: Claims, make_engine: MakeEngine) -> Walked:
+    """The same under claims that need not be those of the DBMS."""
+    walked = _walk(oracle, history, claims, make_engine)
+    if not walked.verdict.is_violation:
+        return walked
+    others = [_walk(oracle, other, claims, make_engine) for other in other_orders(history)]
+    for other in others:
+        if other.verdict.judgement is Judgement.PASS:
+            return other
+    if any(walked.verdict.step in group for group in released_together(history)):
+        return Walked(unknown(oracle, "sessions that were released together ran at the same time"))
+    for other in others:
+        if other.verdict.judgement is Judgement.UNKNOWN:
+            return Walked(unknown(oracle, f"in another order of effect: {other.verdict.reason}"))
+    return walked
+
+
+def _walk(oracle: str, history: History, claims: Claims, make_engine: MakeEngine) -> Walked:
+    """One walk, in the order of effect that the history has."""
     try:
         replay = Replay(history, claims, make_engine())
     except UndecidedError as undecided:
-        return unknown(oracle, undecided.reason)
+        return Walked(unknown(oracle, undecided.reason))
     try:
         replay.run()
     except UndecidedError as undecided:
-        return unknown(oracle, undecided.reason)
-    except ViolationError as violation:
-        return explain(oracle, replay, violation)
-    if replay.undecided:
-        return unknown(oracle, replay.undecided[0])
-    return Verdict(oracle, Judgement.PASS)
-
-
-def unknown(oracle: str, reason: str) -> Verdict:
-    """No judgement, and why."""
-    return Verdict(oracle, Judgement.UNKNOWN, explanation=reason)
+        return Walked(unknown(oracle, undecided.reason))
+    except ViolationError as error:
+        return Walked(violated(oracle, violation_of(replay, error)))
+    verdict = unknown(oracle, replay.undecided[0]) if replay.undecided else passed(oracle)
+    return Walked(verdict, replay)

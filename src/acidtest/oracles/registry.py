@@ -6,7 +6,8 @@ from typing import Protocol
 
 from acidtest.errors import UsageError
 from acidtest.model import History, Verdict
-from acidtest.oracles import crash, evaluating, serial, solver, views
+from acidtest.oracles import crash, graph, serial, solver, views
+from acidtest.oracles.walks import Walks
 from acidtest.targets import Target
 
 
@@ -24,29 +25,23 @@ class Oracle(Protocol):
         """Give back what it holds on the server."""
 
 
-class _Solver:
-    name = "solver"
-
-    def __init__(self, _target: Target) -> None:
-        pass  # it asks no DBMS
-
-    def judge(self, history: History) -> Verdict:
-        return solver.judge(history)
-
-    def close(self) -> None:
-        pass
-
-
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """An oracle in one line, and how to get one."""
+    """An oracle in one line, and how to get one. What it judges: isolation, or only that the server lives."""
 
     description: str
-    make: Callable[[Target], Oracle]
+    make: Callable[[Target, Walks], Oracle]
+    judges_isolation: bool = True
 
 
 ORACLES: Mapping[str, Entry] = {
-    "solver": Entry("version chains and an evaluator of our own give every result and every wait", _Solver),
+    "solver": Entry(
+        "version chains and an evaluator of our own give every result and every wait", solver.SolverOracle
+    ),
+    "graph": Entry(
+        "no phenomenon that the level excludes: cycles of dependencies, dirty and repeated reads",
+        graph.GraphOracle,
+    ),
     "views": Entry(
         "the DBMS answers each statement again, alone on tables with just the rows it may see",
         views.ViewsOracle,
@@ -55,23 +50,18 @@ ORACLES: Mapping[str, Entry] = {
         "at SERIALIZABLE some serial order of the committed transactions gives the same results",
         serial.SerialOracle,
     ),
-    "crash": Entry("the server neither dies nor breaks its protocol nor fails inside", crash.CrashOracle),
+    "crash": Entry(
+        "the server neither dies nor breaks its protocol nor fails inside",
+        crash.CrashOracle,
+        judges_isolation=False,
+    ),
 }
 
+IF_UNDECIDED = "?"
+"""Behind a name: ask this oracle only where none before it decides."""
 
-def default_oracles(dbms: str) -> tuple[str, ...]:
-    """What judges fastest, and alone: our own evaluator where it knows the SQL, else the DBMS itself."""
-    return ("solver",) if evaluating.knows(dbms) else ("views", "serial")
-
-
-def make_oracles(names: Iterable[str], target: Target) -> list[Oracle]:
-    """Oracles for a target, in the order named; refuses names that are not known."""
-    return [ORACLES[name].make(target) for name in check_names(names)]
-
-
-def judge_all(judges: Iterable[Oracle], history: History) -> tuple[Verdict, ...]:
-    """The verdicts of those that have a say."""
-    return tuple(verdict for judge in judges if (verdict := judge.judge(history)) is not None)
+DEFAULT = ("crash", "solver", "graph", "serial", "views?")
+"""Every oracle that decides something and costs little; `views` where the evaluator does not know the SQL."""
 
 
 def check_names(names: Iterable[str]) -> list[str]:
@@ -80,6 +70,6 @@ def check_names(names: Iterable[str]) -> list[str]:
     if wanted == ["none"]:
         return []
     for name in wanted:
-        if name not in ORACLES:
+        if name.removesuffix(IF_UNDECIDED) not in ORACLES:
             raise UsageError(f"unknown oracle {name!r}; known are {', '.join(ORACLES)}, or none")
     return wanted

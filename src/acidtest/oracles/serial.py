@@ -4,37 +4,46 @@ This is the definition of serializability, taken by its word: the DBMS runs the 
 on scratch tables, one after the other, until an order fits or all have been tried.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
 from acidtest.casefile import format_outcome, format_rows
-from acidtest.claims import claims_of
+from acidtest.claims import Claim, claims_of
 from acidtest.errors import TargetFailedError
 from acidtest.model import (
     Affected,
     Blocked,
     ErrorKind,
     Failed,
+    FailedOrder,
     History,
     Judgement,
     Omitted,
+    OrdersWitness,
     Outcome,
     Overran,
+    Phenomenon,
     Record,
     Rows,
     TransactionState,
     Undone,
     Verdict,
+    Violation,
     ViolationKind,
+    passed,
     same_rows,
+    unknown,
+    violated,
 )
-from acidtest.oracles import questions
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.judging import unknown
+from acidtest.oracles.engines import questions
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.engines.scratch import Scratch, UnfitError
+from acidtest.oracles.engines.stability import same_answer, why_unstable
+from acidtest.oracles.explaining import explained
+from acidtest.oracles.graph import is_excluded, judge_walk
 from acidtest.oracles.replay import OF_THE_DATA
-from acidtest.oracles.scratch import Scratch, UnfitError
-from acidtest.oracles.stability import same_answer, why_unstable
+from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Patience, Shape, Verb, shape_of
 from acidtest.targets import Target
@@ -74,8 +83,9 @@ class SerialOracle:
 
     name = NAME
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, walks: Walks | None = None) -> None:
         self._target = target
+        self._walks = walks or Walks()
         self._scratch: Scratch | None = None
 
     def judge(self, history: History) -> Verdict | None:
@@ -83,17 +93,36 @@ class SerialOracle:
         claims = claims_of(history)
         if claims is None or not all(claim.serializable for claim in claims.values()):
             return None
+        if self._is_surely_serializable(history, claims):
+            return passed(NAME)
         try:
-            return self._judge(history)
+            return self._explained(history, self._judge(history))
         except UndecidedError as undecided:
             return unknown(NAME, undecided.reason)
         except TargetFailedError:
             self.close()  # the server was restarted since; the scratch tables went with it
         try:
-            return self._judge(history)
+            return self._explained(history, self._judge(history))
         except (UndecidedError, TargetFailedError) as error:
             self.close()
             return unknown(NAME, str(error))
+
+    def _is_surely_serializable(self, history: History, claims: Mapping[str, Claim]) -> bool:
+        """A whole trace without a cycle that the level excludes needs no second run: its transactions have an
+        order in which every one of them reads what it read."""
+        walk = self._walks.of(history)
+        if walk.verdict.judgement is not Judgement.PASS or walk.trace is None or walk.occurrences is None:
+            return False
+        failed = any(
+            isinstance(one.outcome, Failed) and one.outcome.kind in OF_THE_DATA for one in history.records
+        )
+        excluded = any(is_excluded(one, claims) for one in walk.occurrences)
+        return not (failed or excluded or walk.trace.gaps)
+
+    def _explained(self, history: History, verdict: Verdict) -> Verdict:
+        """A deviation explains it if everything that was observed is right under the deviating claims, and no
+        cycle is left that they exclude."""
+        return explained(history, verdict, lambda claims: judge_walk(HistoryWalk(history, claims)))
 
     def close(self) -> None:
         """Drop the scratch tables."""
@@ -116,7 +145,7 @@ class SerialOracle:
                 continue  # it begins like one that went wrong there
             difference = trial.run(order)
             if difference is None:
-                return Verdict(NAME, Judgement.PASS)
+                return passed(NAME)
             tried[names] = difference
         unsure = next((one for one in tried.values() if not one.sure), None)
         if unsure is not None:
@@ -276,30 +305,31 @@ def _is_collision(shape: Shape | None, *outcomes: Outcome) -> bool:
 
 
 def _violation(tried: dict[tuple[str, ...], Difference]) -> Verdict:
-    lines = [f"{_order_text(names)}: {difference.text}" for names, difference in tried.items()]
     steps = [difference.step for difference in tried.values() if difference.step is not None]
-    return Verdict(
+    orders = tuple(
+        FailedOrder(_sessions(names), difference.step, difference.text) for names, difference in tried.items()
+    )
+    return violated(
         NAME,
-        Judgement.VIOLATION,
-        kind=ViolationKind.NOT_SERIALIZABLE,
-        step=max(steps, default=None),
-        anomaly=_anomaly(list(tried.values())),
-        expected="the results of some serial order of the committed transactions",
-        observed="results that no serial order gives",
-        explanation="\n".join(lines),
+        Violation(
+            ViolationKind.NOT_SERIALIZABLE,
+            max(steps, default=None),
+            OrdersWitness(orders),
+            "the committed transactions must give the results of some serial order",
+            _phenomenon(list(tried.values())),
+        ),
     )
 
 
-def _order_text(names: Sequence[str]) -> str:
+def _sessions(names: Sequence[str]) -> tuple[str, ...]:
     """Sessions in order; the step at which each began tells several of one session apart."""
-    sessions = [name.partition("@")[0] for name in names]
-    shown = sessions if len(set(sessions)) == len(sessions) else names
-    return ", ".join(shown)
+    sessions = tuple(name.partition("@")[0] for name in names)
+    return sessions if len(set(sessions)) == len(sessions) else tuple(names)
 
 
-def _anomaly(differences: Sequence[Difference]) -> str:
+def _phenomenon(differences: Sequence[Difference]) -> Phenomenon | None:
     """Two transactions, each right if it comes first, and each reading too little if it comes second: both
     read what was before the other, which is a cycle of two anti-dependencies."""
     if len(differences) == 2 and all(one.at == 1 and one.is_read for one in differences):
-        return "write skew (A5B, G2)"
-    return ""
+        return Phenomenon.G2
+    return None

@@ -5,11 +5,13 @@ DBMS answers there is right as far as isolation is concerned.
 """
 
 from acidtest.errors import TargetFailedError
-from acidtest.model import History, Judgement, Verdict
-from acidtest.oracles.asking import AskingEngine
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.judging import judge_with, unknown
-from acidtest.oracles.scratch import Scratch
+from acidtest.model import History, Verdict, unknown
+from acidtest.oracles.engines.asking import AskingEngine
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.engines.scratch import Scratch
+from acidtest.oracles.explaining import explained
+from acidtest.oracles.judging import judge_under, judge_with
+from acidtest.oracles.walks import Walks
 from acidtest.targets import Target
 
 NAME = "views"
@@ -20,7 +22,7 @@ class ViewsOracle:
 
     name = NAME
 
-    def __init__(self, target: Target) -> None:
+    def __init__(self, target: Target, _walks: Walks | None = None) -> None:
         self._target = target
         self._strict: Scratch | None = None
         self._loose: Scratch | None = None
@@ -45,10 +47,16 @@ class ViewsOracle:
         self._strict = self._loose = None
 
     def _judge(self, history: History) -> Verdict:
-        verdict = judge_with(NAME, history, lambda: self._engine(history, verifies=False))
-        if verdict.judgement is Judgement.VIOLATION:
-            verdict = judge_with(NAME, history, lambda: self._engine(history, verifies=True))
-        return verdict
+        verdict = judge_with(NAME, history, lambda: self._engine(history, verifies=False)).verdict
+        if verdict.is_violation:
+            verdict = judge_with(NAME, history, lambda: self._engine(history, verifies=True)).verdict
+        return explained(
+            history,
+            verdict,
+            lambda claims: (
+                judge_under(NAME, history, claims, lambda: self._engine(history, verifies=False)).verdict
+            ),
+        )
 
     def _engine(self, history: History, verifies: bool) -> AskingEngine:
         if history.server_died:

@@ -143,7 +143,10 @@ class Draft:
         setup = [Statement(texts[place]) for place in early if place not in self._dropped]
         first = len(script.case.setup)
         steps = [
-            (self.sessions[place - first], Statement(texts[place]))
+            (
+                self.sessions[place - first],
+                replace(script.case.steps[place - first].statement, sql=texts[place]),
+            )
             for place in self.order
             if place not in self._dropped and place not in self._set_up
         ]
@@ -154,9 +157,18 @@ def rebuilt(
     case: Case, setup: list[Statement], steps: list[tuple[str, Statement]], sessions: list[str]
 ) -> Case:
     """The case with other statements; `sessions` says what each step's session is called now."""
-    levels = {new: case.transaction(old).level for old, new in zip(case.schedule, sessions, strict=True)}
-    transactions, schedule = interleave(steps, levels)
+    renamed = dict(zip(case.schedule, sessions, strict=True))
+    levels = {new: case.transaction(old).level for old, new in renamed.items()}
+    transactions, schedule = interleave(_awaiting(steps, renamed), levels)
     return replace(case, setup=tuple(setup), transactions=transactions, schedule=schedule)
+
+
+def _awaiting(steps: list[tuple[str, Statement]], renamed: dict[str, str]) -> Iterator[tuple[str, Statement]]:
+    """The steps with the new names of the sessions they await, as far as these still take part."""
+    present = {session for session, _ in steps}
+    for session, statement in steps:
+        awaits = tuple(renamed[name] for name in statement.awaits if renamed.get(name) in present)
+        yield session, replace(statement, awaits=awaits) if statement.awaits else statement
 
 
 def apply(script: Script, edits: list[Edit]) -> Case | None:

@@ -53,6 +53,7 @@ def run_to_json(history: History, unmet: tuple[Unmet, ...] = ()) -> dict[str, An
         "unmet": [
             {"step": u.step, "table": u.table, "expected": u.expected, "observed": u.observed} for u in unmet
         ],
+        "teardown_failures": [{"sql": sql} | _outcome(outcome) for sql, outcome in history.teardown_failures],
     }
 
 
@@ -68,6 +69,7 @@ def _record(record: Record) -> dict[str, Any]:
         "session": record.session,
         "sql": record.sql,
         **_outcome(record.outcome),
+        "parts": [_outcome(part) for part in record.parts],
         "waited": record.waited,
         "blocked_by": list(record.blocked_by),
         "resumed_by": record.resumed_by,

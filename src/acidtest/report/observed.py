@@ -8,10 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from acidtest.casefile import (
     Unmet,
+    await_lines,
     format_outcome,
     format_rows,
     front_lines,
     printable,
+    session_mark,
     terminated,
 )
 from acidtest.model import (
@@ -26,7 +28,7 @@ from acidtest.model import (
     Record,
 )
 from acidtest.sql import StatementKind, kind_of
-from acidtest.sql.split import rules_for
+from acidtest.sql.split import Rules, rules_for
 
 COMMENT_COLUMN_MAX = 64
 """Results stand in one column, as in a bug report that someone aligned by hand, but not farther right."""
@@ -52,6 +54,7 @@ def print_history(history: History, unmet: Iterable[Unmet] = ()) -> str:
         *_Schedule(history, {one.step: one for one in unmet if one.step is not None}).lines(),
         "-- final",
         *_final(history, {one.table: one for one in unmet if one.table is not None}),
+        *_teardown(history, rules),
     ]
     return "\n".join(lines) + "\n"
 
@@ -70,6 +73,8 @@ class _Schedule:
         self._unmet = unmet
         self._rules = rules_for([history.dbms])
         self._lines: list[str] = []
+        self._awaits: list[str] = []
+        """The mark of the last statement, which may stand behind all that is said of it."""
         lengths = [len(self._line(record)) for record in history.records if "\n" not in record.sql]
         self._column = max((length for length in lengths if length <= COMMENT_COLUMN_MAX), default=0)
         self._last: int | None = None
@@ -92,7 +97,7 @@ class _Schedule:
                 case EventKind.ABORTED:
                     self._say(record, "aborted: the transaction was undone")
         self._unfinished()
-        return self._lines
+        return [*self._lines, *self._awaits]
 
     def _unfinished(self) -> None:
         """What never came to an end, and what was never sent."""
@@ -109,11 +114,15 @@ class _Schedule:
             self._judge(record)
 
     def _statement(self, record: Record) -> None:
+        self._lines.extend(self._awaits)
+        step = self._history.case.steps[record.step]
+        self._awaits = list(await_lines(step))
         self._lines.append(self._line(record))
         self._last = record.step
 
     def _line(self, record: Record) -> str:
-        return f"/* {record.session} */ {terminated(record.sql, self._rules)}"
+        mark = session_mark(self._history.case.steps[record.step])
+        return f"{mark} {terminated(record.sql, self._rules)}"
 
     def _completed(self, record: Record) -> None:
         outcome = record.outcome
@@ -152,6 +161,17 @@ def brief(history: History, step: int) -> str:
     if len(words) > LONGEST_BRIEF:
         words = words[: LONGEST_BRIEF - 3] + "..."
     return f"{record.session} {words}"
+
+
+def _teardown(history: History, rules: Rules) -> Iterator[str]:
+    failures = dict(history.teardown_failures)
+    if history.case.teardown:
+        yield "-- teardown"
+    for statement in history.case.teardown:
+        yield terminated(statement.sql, rules)
+        if (failure := failures.get(statement.sql)) is not None:
+            message = f": {printable(failure.message)}" if isinstance(failure, Failed) else ""
+            yield f"--   {format_outcome(failure)}{message}"
 
 
 def _final(history: History, unmet: Mapping[str, Unmet]) -> Iterator[str]:

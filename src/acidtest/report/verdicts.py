@@ -1,44 +1,54 @@
-"""Verdicts told as comments of a case file, and as JSON."""
+"""Verdicts as comments of a case file, and as JSON."""
 
 from collections.abc import Iterator, Sequence
 from typing import Any
 
 from acidtest.casefile import format_row, printable
-from acidtest.model import History, Judgement, Verdict
+from acidtest.model import History, Judgement, Phenomenon, RowsWitness, StateWitness, Verdict, Violation
+from acidtest.report import words
 from acidtest.report.observed import brief
 
 
-def print_verdicts(history: History, verdicts: Sequence[Verdict], occurred: Sequence[str]) -> str:
-    """What each oracle says, where they disagree, and what occurred that the levels allow."""
+def print_verdicts(history: History, verdicts: Sequence[Verdict]) -> str:
+    """What each oracle says, where they disagree, and which phenomena occurred that the levels allow."""
     lines = ["-- verdicts"]
     for verdict in verdicts:
         lines.extend(f"-- {one}" for line in _lines(history, verdict) for one in _on_lines(line))
     if (sentence := disagreement(verdicts)) is not None:
         lines.append(f"-- DISAGREE: {sentence}")
-    if occurred:
-        lines.append(f"-- occurred, as the level allows: {'; '.join(occurred)}")
+    if occurred := allowed_phenomena(verdicts):
+        lines.append(f"-- occurred, as the level allows: {'; '.join(one.text for one in occurred)}")
     return "\n".join(lines) + "\n"
 
 
+def allowed_phenomena(verdicts: Sequence[Verdict]) -> tuple[Phenomenon, ...]:
+    """What an oracle looked for, found, and held against the claim."""
+    return tuple(dict.fromkeys(one for verdict in verdicts for one in verdict.occurred))
+
+
 def _lines(history: History, verdict: Verdict) -> Iterator[str]:
-    if verdict.judgement is not Judgement.VIOLATION:
-        reason = f": {verdict.explanation}" if verdict.explanation else ""
+    violation = verdict.violation
+    if violation is None:
+        reason = f": {verdict.reason}" if verdict.reason else ""
         yield f"{verdict.oracle}: {verdict.judgement.value}{reason}"
         return
-    where = (
-        "the final state" if verdict.step is None else f"step {verdict.step}, {brief(history, verdict.step)}"
-    )
-    anomaly = f" [{verdict.anomaly}]" if verdict.anomaly else ""
-    yield f"{verdict.oracle}: VIOLATION, {verdict.kind}{anomaly} at {where}"
-    yield f"  expected {verdict.expected}"
-    yield f"  observed {verdict.observed}"
-    yield f"  because {verdict.explanation}"
-    for difference in verdict.differences:
-        word = "must not be there" if difference.extra else "is missing"
-        why = f": {difference.why}" if difference.why else ""
-        yield f"  row {format_row(difference.row)} {word}{why}"
-    if verdict.known is not None:
-        yield f"  known as: {verdict.known.name} ({verdict.known.link})"
+    name = f" [{violation.phenomenon.text}]" if violation.phenomenon else ""
+    yield f"{verdict.oracle}: VIOLATION, {violation.kind}{name} at {place(history, violation)}"
+    yield f"  expected {words.expected(violation)}"
+    yield f"  observed {words.observed(violation)}"
+    if violation.because:
+        yield f"  because {violation.because}"
+    for line in words.details(violation):
+        yield f"  {line}"
+    for known in violation.explained_by:
+        yield f"  {known.status.value}, explained by {known.id}, {known.title} ({known.link})"
+
+
+def place(history: History, violation: Violation) -> str:
+    """Where it shows."""
+    if violation.step is None:
+        return "the final state"
+    return f"step {violation.step}, {brief(history, violation.step)}"
 
 
 def _on_lines(text: str) -> Iterator[str]:
@@ -50,36 +60,67 @@ def _on_lines(text: str) -> Iterator[str]:
 
 def disagreement(verdicts: Sequence[Verdict]) -> str | None:
     """Oracles that err in different ways and say different things are worth a look."""
-    broken = [verdict.oracle for verdict in verdicts if verdict.judgement is Judgement.VIOLATION]
-    kept = [
-        verdict.oracle
-        for verdict in verdicts
-        if verdict.judgement is Judgement.PASS and verdict.oracle != "crash"
-    ]
-    if broken and kept and broken != ["crash"]:
-        return f"{', '.join(broken)} found a violation, {', '.join(kept)} did not"
+    judges = [one for one in verdicts if one.oracle != "crash"]
+    broken = [one for one in judges if one.is_violation]
+    kept = [one for one in judges if one.judgement is Judgement.PASS and _could_see(one, broken)]
+    if broken and kept:
+        names = ", ".join(one.oracle for one in broken)
+        return f"{names} found a violation, {', '.join(one.oracle for one in kept)} did not"
     return None
+
+
+_SEES = {
+    "graph": frozenset({"graph", "serial"}),
+    "serial": frozenset({"graph", "serial"}),
+    "solver": frozenset({"solver", "views", "serial"}),
+    "views": frozenset({"solver", "views"}),
+}
+"""Who would have seen the violation of an oracle too: `solver` and `views` do not look for cycles, and wrong
+rows or waits may still fit a serial order."""
+
+
+def _could_see(one: Verdict, broken: Sequence[Verdict]) -> bool:
+    return any(one.oracle in _SEES.get(other.oracle, frozenset()) for other in broken)
 
 
 def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
     """One verdict as JSON-ready data."""
+    violation = verdict.violation
     return {
         "oracle": verdict.oracle,
         "verdict": verdict.judgement.value,
-        "kind": None if verdict.kind is None else verdict.kind.value,
-        "anomaly": verdict.anomaly or None,
+        "kind": None if violation is None else violation.kind.value,
+        "phenomenon": None
+        if violation is None or violation.phenomenon is None
+        else violation.phenomenon.value,
         "statement": verdict.step,
-        "expected": verdict.expected or None,
-        "observed": verdict.observed or None,
-        "explanation": verdict.explanation or None,
-        "differences": [
-            {
-                "table": one.table,
-                "row": format_row(one.row),
-                "difference": "extra" if one.extra else "missing",
-                "why": one.why,
-            }
-            for one in verdict.differences
-        ],
-        "known": None if verdict.known is None else {"name": verdict.known.name, "link": verdict.known.link},
+        "expected": None if violation is None else words.expected(violation),
+        "observed": None if violation is None else words.observed(violation),
+        "explanation": verdict.reason or (None if violation is None else violation.because),
+        "evidence": [] if violation is None else list(words.details(violation)),
+        "differences": [] if violation is None else _differences(violation),
+        "known": [] if violation is None else [_known(violation)] if violation.explained_by else [],
+        "occurred": [one.value for one in verdict.occurred],
+        "defect": verdict.defect,
     }
+
+
+def _differences(violation: Violation) -> list[dict[str, Any]]:
+    witness = violation.witness
+    if not isinstance(witness, RowsWitness | StateWitness):
+        return []
+    return [
+        {
+            "table": one.table,
+            "row": format_row(one.row),
+            "difference": "extra" if one.extra else "missing",
+            "reason": one.reason.name.lower(),
+            "why": words.difference(one),
+        }
+        for one in witness.differences
+    ]
+
+
+def _known(violation: Violation) -> dict[str, str]:
+    known = violation.explained_by[0]
+    return {"id": known.id, "title": known.title, "status": known.status.value, "link": known.link}

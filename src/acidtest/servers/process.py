@@ -4,19 +4,18 @@ The kernel sends `death_signal` to the server when the *thread* that started it 
 started from a thread that ends before the server is stopped.
 """
 
-import ctypes
 import os
 import select
 import signal
 import subprocess
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Self
 
-PR_SET_PDEATHSIG = 1
-_LIBC = ctypes.CDLL(None, use_errno=True)
+from acidtest.servers import launcher
 
 
 @dataclass(slots=True)
@@ -42,20 +41,15 @@ class ServerProcess:
         keep: Sequence[int],
     ) -> Self:
         """Start a command in a session of its own, so that Ctrl-C reaches us and not the server."""
-        with log.open("ab") as output:
+        with log.open("ab") as output, _launching(command, environment, owner, death_signal) as launch:
             popen = subprocess.Popen(
-                command,
+                launch.command,
                 cwd=folder,
-                env=dict(environment),
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
-                pass_fds=keep,
-                user=owner,
-                group=owner,
-                extra_groups=None if owner is None else [],
-                preexec_fn=_die_with_parent(death_signal) if death_signal else None,  # noqa: PLW1509
+                pass_fds=[*keep, launch.order],
             )
         return cls(popen.pid, os.pidfd_open(popen.pid), popen)
 
@@ -109,19 +103,15 @@ def run_to_end(
     owner: int | None,
 ) -> int:
     """Run a helper program (initialisation) to its end with this input, its output in the log."""
-    with log.open("ab") as output:
+    with log.open("ab") as output, _launching(command, environment, owner, signal.SIGKILL) as launch:
         done = subprocess.run(
-            command,
+            launch.command,
             input=text.encode(),
             cwd=folder,
-            env=dict(environment),
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-            user=owner,
-            group=owner,
-            extra_groups=None if owner is None else [],
-            preexec_fn=_die_with_parent(signal.SIGKILL),
+            pass_fds=[launch.order],
             check=False,
         )
     return done.returncode
@@ -151,15 +141,25 @@ def birth(pid: int) -> str:
     return stat.rpartition(")")[2].split()[19]
 
 
-def _die_with_parent(number: signal.Signals) -> Callable[[], None]:
-    """Runs in the child after it has changed its user, which would clear the setting.
+@dataclass(frozen=True, slots=True)
+class _Launch:
+    """A command line that starts the launcher, and the descriptor of its order."""
 
-    Only system calls are made there, so that other threads of ours cannot have left a lock behind."""
-    parent = os.getpid()
+    command: list[str]
+    order: int
 
-    def tie() -> None:
-        _LIBC.prctl(PR_SET_PDEATHSIG, int(number), 0, 0, 0)
-        if os.getppid() != parent:  # we died before the setting took effect
-            os._exit(1)
 
-    return tie
+@contextmanager
+def _launching(
+    command: Sequence[str],
+    environment: Mapping[str, str],
+    owner: int | None,
+    death_signal: signal.Signals | None,
+) -> Iterator[_Launch]:
+    """How to start a command through the launcher, for as long as it takes to start it."""
+    order = launcher.write_order(list(command), dict(environment), owner, death_signal)
+    try:
+        # isolated and without site-packages: nothing of the user's Python can run in it
+        yield _Launch([sys.executable, "-I", "-S", launcher.__file__, str(order)], order)
+    finally:
+        os.close(order)

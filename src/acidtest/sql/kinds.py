@@ -9,7 +9,7 @@ import re
 from enum import StrEnum
 from functools import lru_cache
 
-from acidtest.sql.split import MYSQL, STANDARD, TokenKind, UnterminatedError, tokens
+from acidtest.sql.split import MYSQL, STANDARD, Rules, TokenKind, UnterminatedError, split_script, tokens
 
 
 class StatementKind(StrEnum):
@@ -93,7 +93,7 @@ _MORE_THAN_QUERY = (*_TRACES, "into", "insert", "update", "delete", "merge", "re
 def kind_of(sql: str) -> StatementKind:
     """The kind of a statement; what is not known is OTHER, and treated as if it could do anything."""
     match = _FIRST_WORDS.match(sql)
-    if match is None:
+    if match is None or is_script(sql):
         return StatementKind.OTHER
     first, second = match[1].upper(), (match[2] or "").upper()
     if (first, second) in _PAIRS:
@@ -104,6 +104,19 @@ def kind_of(sql: str) -> StatementKind:
     if kind is StatementKind.QUERY and _mentions(sql, _MORE_THAN_QUERY):
         return _kind_of_query(_code_of(sql), explained=first in ("EXPLAIN", "DESCRIBE", "DESC"))
     return kind
+
+
+@lru_cache(maxsize=4096)
+def is_script(sql: str) -> bool:
+    """Whether the text holds several statements."""
+    if ";" not in sql:
+        return False
+    for rules in _likely_rules(sql):
+        try:
+            return len(split_script(sql, rules)) > 1
+        except UnterminatedError:
+            continue
+    return False
 
 
 def is_ddl(sql: str) -> bool:
@@ -160,13 +173,16 @@ def _is_xa(sql: str) -> bool:
 
 def _code_of(sql: str) -> str:
     """The text with quoted parts as '' and comments as a space; the text itself where it cannot be read."""
-    likely = (MYSQL, STANDARD) if "\\" in sql or "/*" in sql else (STANDARD, MYSQL)
-    for rules in likely:
+    for rules in _likely_rules(sql):
         try:
             return "".join(_CODE.get(token.kind, token.text) for token in tokens(sql, rules))
         except UnterminatedError:
             continue
     return sql
+
+
+def _likely_rules(sql: str) -> tuple[Rules, Rules]:
+    return (MYSQL, STANDARD) if "\\" in sql or "/*" in sql else (STANDARD, MYSQL)
 
 
 _CODE = {

@@ -5,7 +5,9 @@ codes, so errors are told apart by exception class and, where a class covers sev
 A transaction's snapshot is taken when it first touches the database, not at BEGIN (measured).
 """
 
+import json
 import os
+import re
 import shutil
 import tempfile
 import threading
@@ -18,9 +20,11 @@ from typing import Any
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import (
     Affected,
+    Check,
     Column,
     ErrorKind,
     Failed,
+    ForeignKey,
     Index,
     Level,
     Row,
@@ -32,6 +36,7 @@ from acidtest.model import (
     Value,
 )
 from acidtest.sql import StatementKind, kind_of
+from acidtest.targets.definitions import TableText, read_index, read_table, unquote
 from acidtest.targets.inprocess import STATEMENT_LIMIT_S, Deadline, InProcessSession, InProcessTarget
 from acidtest.targets.sqltext import quote
 
@@ -112,6 +117,7 @@ ENDS_SESSION = frozenset({"ConnectionException", "FatalException"})
 """After these the database takes no more statements until it is opened anew."""
 
 _ENDS_TRANSACTION = (StatementKind.COMMIT, StatementKind.ROLLBACK)
+_MAKES_MACRO = re.compile(r"\b(MACRO|FUNCTION)\b", re.IGNORECASE)
 _PLAIN = (int, str, bytes, bool, type(None))
 
 
@@ -275,6 +281,7 @@ class DuckDBTarget(InProcessTarget):
         self._driver = load_driver()
         self.version = self._driver.__version__
         self._database: Any = None
+        self._no_macros = False
         self._watchdog = Watchdog(limit_s)
         self._in_memory = _folder_in_memory() if path is None else None
         if self._in_memory is not None:
@@ -334,6 +341,10 @@ class DuckDBTarget(InProcessTarget):
         self._demand(f"CREATE SCHEMA {PRIVATE_SCHEMA}")
         self._demand(f"USE {PRIVATE_SCHEMA}")  # dropping a schema takes it out of the session's search path
 
+    def rebuild(self, statements: Sequence[str]) -> None:
+        super().rebuild(statements)
+        self._no_macros = not any(map(_MAKES_MACRO.search, statements))
+
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         # A table refers only to older ones, and names come in no such order: delete the newest first.
         for table in self._newest_first(tables) if len(tables) > 1 else tables:
@@ -351,43 +362,75 @@ class DuckDBTarget(InProcessTarget):
 
     def schema(self) -> Schema:
         where = f"WHERE schema_name = '{PRIVATE_SCHEMA}'"
-        tables = self._ask(f"SELECT table_name FROM duckdb_tables() {where} ORDER BY table_name").rows
+        tables = self._ask(f"SELECT table_name, sql FROM duckdb_tables() {where} ORDER BY table_name").rows
         columns = self._ask(
             "SELECT table_name, column_name, data_type, is_nullable, column_default, is_generated"
             f" FROM duckdb_columns() {where} ORDER BY table_name, column_index"
         ).rows
-        indexes = [*self._key_indexes(where), *self._named_indexes(where)]
-        return Schema(
-            tuple(
-                Table(
-                    str(table),
-                    tuple(_column(row) for row in columns if row[0] == table),
-                    tuple(index for owner, index in indexes if owner == table),
-                )
-                for (table,) in tables
-            )
-        )
-
-    def _key_indexes(self, where: str) -> Iterator[tuple[str, Index]]:
-        rows = self._ask(
-            "SELECT table_name, constraint_type, array_to_string(constraint_column_names, ',')"
-            f" FROM duckdb_constraints() {where} AND constraint_type IN ('PRIMARY KEY', 'UNIQUE')"
+        constraints = self._ask(
+            "SELECT table_name, constraint_type, constraint_name, expression, referenced_table,"
+            " to_json(constraint_column_names), to_json(referenced_column_names)"
+            f" FROM duckdb_constraints() {where} AND constraint_type <> 'NOT NULL'"
             " ORDER BY table_name, constraint_index"
         ).rows
-        for table, kind, names in rows:
-            columns = tuple(str(names).split(","))
-            primary = kind == "PRIMARY KEY"
-            suffix = "pkey" if primary else f"{'_'.join(columns)}_key"
-            yield str(table), Index(f"{table!s}_{suffix}", columns, unique=True, primary=primary)
-
-    def _named_indexes(self, where: str) -> Iterator[tuple[str, Index]]:
-        rows = self._ask(
-            f"SELECT table_name, index_name, expressions, is_unique FROM duckdb_indexes() {where}"
+        indexes = self._ask(
+            f"SELECT table_name, index_name, sql, is_unique FROM duckdb_indexes() {where}"
             " ORDER BY table_name, index_name"
         ).rows
-        for table, name, expressions, unique in rows:
-            columns = tuple(part.strip().strip("'\"") for part in str(expressions).strip("[]").split(","))
-            yield str(table), Index(str(name), columns, bool(unique))
+        views = self._ask(f"SELECT view_name FROM duckdb_views() {where} AND NOT internal ORDER BY 1").rows
+        return Schema(
+            tables=tuple(
+                _table(
+                    str(name),
+                    read_table(str(sql)),
+                    [row[1:] for row in columns if row[0] == name],
+                    [row[1:] for row in constraints if row[0] == name],
+                    [row[1:] for row in indexes if row[0] == name],
+                )
+                for name, sql in tables
+            ),
+            views=tuple(str(name) for (name,) in views),
+            functions=self._functions(where),
+        )
+
+    def _functions(self, where: str) -> tuple[str, ...]:
+        """Macros, looked for only where there can be some: the list of all functions takes 20 ms."""
+        no_macros, self._no_macros = self._no_macros, False  # from here on others may make some
+        if no_macros:
+            return ()
+        listed = self._ask(
+            f"SELECT DISTINCT function_name FROM duckdb_functions() {where} AND NOT internal ORDER BY 1"
+        )
+        return tuple(str(name) for (name,) in listed.rows)
+
+
+def _table(
+    name: str, text: TableText, columns: list[Row], constraints: list[Row], indexes: list[Row]
+) -> Table:
+    keys, foreign_keys, checks = [], [], []
+    for kind, constraint, expression, referenced, own, references in constraints:
+        columns_of = tuple(json.loads(str(own)))
+        if kind in ("PRIMARY KEY", "UNIQUE"):
+            primary = kind == "PRIMARY KEY"
+            suffix = "pkey" if primary else f"{'_'.join(columns_of)}_key"
+            keys.append(Index(f"{name}_{suffix}", columns_of, unique=True, primary=primary))
+        elif kind == "FOREIGN KEY":
+            target = tuple(json.loads(str(references)))
+            foreign_keys.append(ForeignKey(str(constraint), columns_of, str(referenced), target))
+        elif kind == "CHECK":
+            checks.append(Check(str(constraint), str(expression)))
+    return Table(
+        name=name,
+        columns=tuple(_column(row, text) for row in columns),
+        indexes=(*keys, *map(_index, indexes)),
+        foreign_keys=tuple(foreign_keys),
+        checks=tuple(checks),
+    )
+
+
+def _index(row: Row) -> Index:
+    name, sql, unique = row
+    return Index(str(name), tuple(map(unquote, read_index(str(sql)).keys)), bool(unique))
 
 
 def _folder_in_memory() -> tempfile.TemporaryDirectory[str] | None:
@@ -409,12 +452,19 @@ def _sweep(parent: Path) -> None:
             shutil.rmtree(folder, ignore_errors=True)
 
 
-def _column(row: Row) -> Column:
-    _, name, type_, nullable, default, generated = row
+def _column(row: Row, table: TableText) -> Column:
+    name, type_, nullable, default, generated = row
     text = None if default is None else str(default)
     counts = text is not None and "nextval" in text
     return Column(
-        str(name), str(type_), bool(nullable), text, generated=bool(generated), auto_increment=counts
+        name=str(name),
+        type=str(type_),
+        nullable=bool(nullable),
+        default=None if generated else text,
+        generated=bool(generated),
+        auto_increment=counts,
+        collation=table.collations.get(str(name)),
+        expression=text if generated else None,
     )
 
 

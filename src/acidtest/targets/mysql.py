@@ -19,6 +19,3 @@ class MySQLTarget(InnoDBTarget):
         if self.version_number() >= (5, 7):
             return CountingWatch(wire, sessions)
         return super().make_watch(wire, sessions)
-
-    def index_expression(self) -> str:
-        return "EXPRESSION" if self.version_number() >= (8, 0, 13) else "NULL"

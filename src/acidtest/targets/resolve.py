@@ -34,11 +34,11 @@ class Dbms:
 
 DBMSS = {
     "postgres": Dbms(
-        "postgres:PostgresTarget",
+        "postgres.target:PostgresTarget",
         ("postgresql", "postgres"),
         5432,
         "postgres",
-        options={"fault": {"weaker-level": "postgres:WeakenedPostgresTarget"}},
+        options={"fault": {"weaker-level": "postgres.target:WeakenedPostgresTarget"}},
     ),
     "mariadb": Dbms("mariadb:MariaDBTarget", ("mariadb",), 3306),
     "mysql": Dbms("mysql:MySQLTarget", ("mysql",), 3306),

@@ -6,17 +6,21 @@ transaction again helps, so that is a serialization failure, while SQLITE_BUSY i
 (https://www.sqlite.org/rescode.html#busy_snapshot). Neither ends the transaction.
 """
 
+import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import (
+    Action,
     Affected,
+    Check,
     Column,
     ErrorKind,
     Failed,
+    ForeignKey,
     Index,
     Level,
     Row,
@@ -27,11 +31,14 @@ from acidtest.model import (
     Undone,
 )
 from acidtest.sql import StatementKind, kind_of
+from acidtest.targets.definitions import IndexText, TableText, read_index, read_table
 from acidtest.targets.inprocess import Deadline, InProcessSession, InProcessTarget
 from acidtest.targets.sqltext import quote
 
 APPLICATION_ID = 0x41434944
 """The mark in the file's header: ACID."""
+
+_REFERS = re.compile(r"\bREFERENCES\b", re.IGNORECASE)
 
 INSTRUCTIONS_BETWEEN_CHECKS = 20_000
 
@@ -233,20 +240,36 @@ class SQLiteTarget(InProcessTarget):
             self._demand(statement)
 
     def schema(self) -> Schema:
-        tables = self._ask(f"SELECT name, sql FROM {OBJECTS} AND type = 'table' ORDER BY name").rows
-        return Schema(tuple(self._table(str(name), str(sql)) for name, sql in tables))
+        objects = self._ask(f"SELECT type, name, tbl_name, sql FROM {OBJECTS} ORDER BY name").rows
+        texts = {str(name): str(sql) for _, name, _, sql in objects}
+        triggers: dict[str, list[str]] = {}
+        for kind, name, table, _ in objects:
+            if kind == "trigger":
+                triggers.setdefault(str(table).lower(), []).append(str(name))
+        return Schema(
+            tables=tuple(
+                self._table(str(name), texts, triggers.get(str(name).lower(), []))
+                for kind, name, *_ in objects
+                if kind == "table"
+            ),
+            views=tuple(str(name) for kind, name, *_ in objects if kind == "view"),
+        )
 
-    def _table(self, name: str, sql: str) -> Table:
+    def _table(self, name: str, texts: Mapping[str, str], triggers: list[str]) -> Table:
+        sql = texts[name]
+        text = read_table(sql)
         columns = self._ask(f"PRAGMA table_xinfo({quote(name)})").rows
-        indexes = [self._index(row) for row in self._ask(f"PRAGMA index_list({quote(name)})").rows]
+        indexes = [
+            self._index(row, text, texts) for row in self._ask(f"PRAGMA index_list({quote(name)})").rows
+        ]
         key = [(position, str(column)) for _, column, _, _, _, position, _ in columns if position]
         is_rowid = bool(key) and not any(index.primary for index in indexes)
         if is_rowid:  # an INTEGER PRIMARY KEY is the row's own number and has no index
             indexes.append(Index("rowid", tuple(column for _, column in key), unique=True, primary=True))
         counts = "AUTOINCREMENT" in sql.upper()
         return Table(
-            name,
-            tuple(
+            name=name,
+            columns=tuple(
                 Column(
                     name=str(column),
                     type=str(type_),
@@ -254,18 +277,51 @@ class SQLiteTarget(InProcessTarget):
                     default=None if default is None else str(default),
                     generated=hidden in (2, 3),
                     auto_increment=bool(position and counts),
+                    collation=text.collations.get(str(column)),
+                    expression=text.generated.get(str(column)),
                 )
                 for _, column, type_, not_null, default, position, hidden in columns
             ),
-            tuple(sorted(indexes, key=lambda index: index.name)),
+            indexes=tuple(sorted(indexes, key=lambda index: index.name)),
+            foreign_keys=tuple(self._foreign_keys(name, text.is_deferred)) if _REFERS.search(sql) else (),
+            # What a STRICT table refuses depends on the types of all its columns.
+            checks=(*text.checks, Check("STRICT", "STRICT")) if "STRICT" in text.options else text.checks,
+            triggers=(*triggers, *(("ON CONFLICT",) if text.has_conflict_clause else ())),
         )
 
-    def _index(self, listed: Row) -> Index:
+    def _index(self, listed: Row, table: TableText, texts: Mapping[str, str]) -> Index:
         _, name, unique, origin, *_ = listed
-        columns = self._ask(f"PRAGMA index_info({quote(str(name))})").rows
-        return Index(
-            str(name), tuple(str(row[2] or "expression") for row in columns), bool(unique), origin == "pk"
-        )
+        text = read_index(texts[str(name)]) if origin == "c" else IndexText((), None)
+        columns = []
+        for position, _, column, _, collation, is_key in self._ask(
+            f"PRAGMA index_xinfo({quote(str(name))})"
+        ).rows:
+            if is_key and column is None:
+                columns.append(text.keys[int(str(position))])
+            elif is_key:
+                same = table.collations.get(str(column), "BINARY").upper() == str(collation).upper()
+                columns.append(str(column) if same else f"{quote(str(column))} COLLATE {collation!s}")
+        return Index(str(name), tuple(columns), bool(unique), origin == "pk", where=text.where)
+
+    def _foreign_keys(self, table: str, is_deferred: bool) -> Iterator[ForeignKey]:
+        rows = self._ask(f"PRAGMA foreign_key_list({quote(table)})").rows
+        for number in sorted({int(str(row[0])) for row in rows}):
+            own = sorted((row for row in rows if row[0] == number), key=lambda row: int(str(row[1])))
+            _, _, parent, _, _, on_update, on_delete, _ = own[0]
+            yield ForeignKey(
+                name="",
+                columns=tuple(str(row[3]) for row in own),
+                table=str(parent),
+                references=tuple(str(row[4]) for row in own if row[4] is not None) or self._key(str(parent)),
+                on_delete=Action(str(on_delete)),
+                on_update=Action(str(on_update)),
+                deferrable=is_deferred,
+            )
+
+    def _key(self, table: str) -> tuple[str, ...]:
+        """The primary key, which a foreign key means that names no columns."""
+        rows = self._ask(f"PRAGMA table_info({quote(table)})").rows
+        return tuple(str(row[1]) for row in sorted(rows, key=lambda row: int(str(row[5]))) if row[5])
 
 
 def _has_mark(connection: sqlite3.Connection) -> bool:

@@ -170,6 +170,9 @@ class TiDBTarget(FamilyTarget):
             # a cluster's store keeps this row; without it tidb_snapshot cannot be set on the embedded one
             self._control.ask(f"INSERT IGNORE INTO mysql.tidb VALUES ({_SAFE_POINT}, '')")
 
+    def minds_foreign_keys(self) -> bool:
+        return self.version_number() >= (6, 6)  # before, it keeps them in mind and checks nothing
+
     def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         refused = self._control.ask("SELECT 1 FROM information_schema.TIDB_TRX LIMIT 1")[-1]
         if isinstance(refused, Refused) and refused.errno == _NO_SUCH_TABLE:

@@ -40,6 +40,8 @@ class Effect:
     may_fail: frozenset[ErrorKind] = frozenset()
     numbered: int = 0
     """How many automatic numbers it took or passed by."""
+    met: tuple[RowId, ...] = ()
+    """Living rows whose keys kept new rows out, or were updated instead: the statement depends on them."""
     returned: tuple[Row, ...] | None = None
     """The rows of RETURNING, in no certain order; None if it has none."""
     touched: tuple[tuple[str, RowId], ...] = ()

@@ -98,6 +98,7 @@ class Insert:
             worked_on=tuple(effect.touched),
             counts=frozenset(range(effect.count, effect.count + effect.uncounted + 1)),
             numbered=numbered,
+            met=tuple(one for one in dict.fromkeys(effect.met) if one > 0),
             returned=self._returning.rows(runtime, effect.returned),
             touched=tuple(after.touched),
             referenced=tuple(dict.fromkeys(after.referenced)),
@@ -134,6 +135,7 @@ class Insert:
             twins = effect.twins(row, self._arbiters)
             if not twins:
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
+        effect.met += twins
         if not twins:
             if self._ignores and not self._target.references.has_parents(row, effect.live, run):
                 return False

@@ -26,6 +26,8 @@ class InsertRun:
     """Rows that the DBMS may or may not count."""
     returned: list[Row] = field(default_factory=list)
     offered: list[Row] = field(default_factory=list)
+    met: list[RowId] = field(default_factory=list)
+    """Living rows whose keys new rows came upon."""
 
     def __post_init__(self) -> None:
         self.live = dict(self.existing)

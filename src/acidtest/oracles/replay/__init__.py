@@ -5,8 +5,8 @@ which rows a write or locking read works on, `waits` for whom it must wait, `fai
 these, `reads` and `writes` judge the statements.
 """
 
-from acidtest.oracles.replay.transactions import Standing
+from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.walk import Replay
 
-__all__ = ["OF_THE_DATA", "Replay", "Standing", "ViolationError"]
+__all__ = ["OF_THE_DATA", "Replay", "SessionState", "ViolationError"]

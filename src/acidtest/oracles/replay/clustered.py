@@ -2,8 +2,11 @@
 
 from collections.abc import Sequence
 
+from sqlglot import exp
+
 from acidtest.model import Index, Row, Table
-from acidtest.mvcc import Seen
+from acidtest.oracles.chains import Seen, Version
+from acidtest.sql.shape import Shape, Verb
 
 
 def clustered_index(table: Table) -> Index | None:
@@ -29,3 +32,38 @@ def share_a_key(table: Table, rows: Sequence[Seen]) -> bool:
     keys = [key for seen in rows if (key := key_of(table, seen.values)) is not None]
     folded = [tuple(one.casefold() if isinstance(one, str) else one for one in key) for key in keys]
     return len(set(folded)) < len(folded)
+
+
+def is_covered(table: Table, shape: Shape) -> bool:
+    """Whether a secondary index has all columns that a statement names."""
+    if shape.tree.find(exp.Star) is not None:
+        named = {column.name.lower() for column in table.columns}
+    else:
+        named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
+    clustered = clustered_index(table)
+    key = {name.lower() for name in clustered.columns} if clustered is not None else set()
+    return any(
+        named <= key | {name.lower() for name in index.columns}
+        for index in table.indexes
+        if index is not clustered
+    )
+
+
+def sets_indexed(table: Table, shape: Shape) -> bool:
+    """Whether an UPDATE sets a column that some index has."""
+    indexed = {name.lower() for index in table.indexes for name in index.columns}
+    return shape.verb is Verb.UPDATE and any(
+        item.this.name.lower() in indexed for item in shape.tree.expressions
+    )
+
+
+def scan_place(table: Table, shape: Shape, version: Version) -> Row | None:
+    """Where a scan of the whole table meets a version: at the key that rows are kept by. None where that is not
+    sure: there is no such key, another index may be used, or the keys have no plain order."""
+    named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
+    clustered = clustered_index(table)
+    for index in table.indexes:
+        if index is not clustered and index.columns and index.columns[0].lower() in named:
+            return None
+    key = None if version.values is None else key_of(table, version.values)
+    return key if key is not None and all(type(value) is int for value in key) else None

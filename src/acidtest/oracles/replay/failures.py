@@ -1,16 +1,15 @@
 """How a statement may fail, and when it must."""
 
 from acidtest.claims import OnConflict
-from acidtest.model import ErrorKind, Failed, Record, ViolationKind
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.replay.scene import Scene
-from acidtest.oracles.replay.transactions import Standing
+from acidtest.model import ErrorKind, ErrorWitness, Failed, Record
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import (
     NOT_IN_THE_SCHEMA,
     NOT_OF_THE_DATA,
     OF_THE_DATA,
     ViolationError,
-    error_text,
 )
 from acidtest.sql.shape import Patience
 
@@ -21,42 +20,36 @@ _TELLS_NOTHING = (ErrorKind.CONNECTION_LOST, ErrorKind.INTERNAL, ErrorKind.SCHEM
 class Failures:
     """Judges the errors of statements, and the lack of them."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._transactions = scene.transactions
-        self._engine = scene.engine
+    def __init__(self, context: Context) -> None:
+        self._transactions = context.transactions
+        self._engine = context.engine
 
-    def require_conflict(self, standing: Standing, record: Record, conflict: str) -> None:
+    def require_conflict(self, state: SessionState, record: Record, conflict: str) -> None:
         """A statement that succeeded must not have had a reason to fail with a conflict."""
         if conflict:
-            raise ViolationError(
-                ViolationKind.WRONG_ERROR,
-                record.step,
-                error_text(standing.claim.conflict_errors),
-                "success",
-                conflict,
-            )
+            raise ViolationError(record.step, ErrorWitness(state.claim.conflict_errors, None), conflict)
 
     def judge_conflict(
         self,
-        standing: Standing,
+        state: SessionState,
         record: Record,
         outcome: Failed,
         errors: frozenset[ErrorKind] = _NOTHING,
         may_fail: frozenset[ErrorKind] = _NOTHING,
     ) -> None:
         """A lost conflict is always a reason to fail; the DBMS may see one where we are not sure of it."""
-        if outcome.kind in standing.claim.conflict_errors:
-            if standing.claim.on_conflict is OnConflict.REFUSE and standing.opened_by == record.step:
+        if outcome.kind in state.claim.conflict_errors:
+            if state.claim.on_conflict is OnConflict.REFUSE and state.opened_by == record.step:
                 # A first statement that SQLite refuses leaves no read transaction behind:
                 # https://www.sqlite.org/lang_transaction.html (measured on 3.40)
-                standing.moments, standing.opened_by = (), None
-            self._transactions.undo(standing, record, outcome)
+                state.moments, state.opened_by = (), None
+            self._transactions.undo(state, record, outcome)
         else:
-            self.judge(standing, record, outcome, errors, may_fail)
+            self.judge(state, record, outcome, errors, may_fail)
 
     def judge(
         self,
-        standing: Standing,
+        state: SessionState,
         record: Record,
         outcome: Failed,
         errors: frozenset[ErrorKind] = _NOTHING,
@@ -66,25 +59,23 @@ class Failures:
         if outcome.kind in _TELLS_NOTHING:
             raise UndecidedError(f"an error of kind {outcome.kind.value}")
         data_error_expected = bool(errors & OF_THE_DATA) and outcome.kind in OF_THE_DATA
-        if outcome.kind not in self._allowed(standing, record, errors | may_fail) and not data_error_expected:
+        if outcome.kind not in self._allowed(state, record, errors | may_fail) and not data_error_expected:
             if outcome.kind in NOT_IN_THE_SCHEMA and not self._engine.knows_all_constraints:
                 raise UndecidedError(f"an error of kind {outcome.kind.value}: the schema tells nothing of it")
             raise ViolationError(
-                ViolationKind.WRONG_ERROR,
                 record.step,
-                error_text(errors) if errors else "success",
-                f"error {outcome.kind.value} {outcome.code}",
+                ErrorWitness(errors, outcome.kind, outcome.code),
                 "nothing that the statement may see makes it fail like that",
             )
-        self._transactions.undo(standing, record, outcome)
+        self._transactions.undo(state, record, outcome)
 
     def _allowed(
-        self, standing: Standing, record: Record, of_the_statement: frozenset[ErrorKind]
+        self, state: SessionState, record: Record, of_the_statement: frozenset[ErrorKind]
     ) -> frozenset[ErrorKind]:
-        allowed = of_the_statement | NOT_OF_THE_DATA | standing.claim.may_fail
+        allowed = of_the_statement | NOT_OF_THE_DATA | state.claim.may_fail
         if record.waited:
             allowed |= {ErrorKind.LOCK_TIMEOUT}
-        shape = standing.shape(record)
+        shape = state.shape(record)
         if shape is not None and shape.patience is Patience.NOWAIT:
             allowed |= {ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.LOCK_TIMEOUT}
         return allowed

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from acidtest.model import ErrorKind, Event, EventKind, Failed, History, Omitted, Undone
-from acidtest.mvcc import Chains
+from acidtest.oracles.chains import Chains, Version
 from acidtest.sql import StatementKind, kind_of
 
 _ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)
@@ -17,8 +17,8 @@ class Timeline:
         self._chains = chains
         self.launched_at: dict[int, int] = {}
         """The clock when a step was launched."""
-        self.dirty_at: dict[int, frozenset[tuple[str, int]]] = {}
-        """Rows whose newest version was not committed when a step was launched that then waited."""
+        self.dirty_at: dict[int, dict[tuple[str, int], Version]] = {}
+        """Versions that were not committed when a step was launched that then waited, by table and row."""
         self.in_flight: dict[str, int] = {}
         """The step that each session is busy with."""
 
@@ -45,13 +45,13 @@ class Timeline:
                 return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.DEADLOCK
         return False
 
-    def _dirty_rows(self) -> frozenset[tuple[str, int]]:
-        return frozenset(
-            (table, row)
+    def _dirty_rows(self) -> dict[tuple[str, int], Version]:
+        return {
+            (table, row): versions[-1]
             for table in self._chains.tables()
             for row, versions in self._chains.rows(table)
             if not self._chains.is_committed(versions[-1].writer)
-        )
+        }
 
 
 def in_order_of_effect(history: History) -> Iterator[Event]:

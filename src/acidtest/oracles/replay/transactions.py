@@ -5,9 +5,9 @@ from dataclasses import dataclass, field
 
 from acidtest.claims import Claim, SnapshotAt
 from acidtest.model import Failed, Record, TransactionState, Undone
-from acidtest.mvcc import Chains, Version
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.locks import LockTable
+from acidtest.oracles.chains import Chains, Version
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.replay.locks import LockTable
 from acidtest.sql.shape import Shape, shape_of
 
 
@@ -18,13 +18,15 @@ class Savepoint:
     name: str
     mark: int
     step: int
+    joined: bool = True
+    """Whether the transaction had touched a table by then."""
 
 
 _START = Savepoint("", 0, -1)
 
 
 @dataclass(slots=True)
-class Standing:
+class SessionState:
     """Where a session stands."""
 
     name: str
@@ -38,6 +40,8 @@ class Standing:
     maybe_unopened: bool = False
     """A read may have opened no snapshot, so a later one may still do."""
     savepoints: list[Savepoint] = field(default_factory=list)
+    touched: bool = False
+    """Whether the transaction has worked on a table."""
 
     def shape(self, record: Record) -> Shape | None:
         """The shape of one of the session's statements."""
@@ -50,7 +54,7 @@ class Transactions:
     def __init__(self, chains: Chains, claims: Mapping[str, Claim]) -> None:
         self.chains = chains
         self.locks = LockTable()
-        self.sessions = {name: Standing(name, claim) for name, claim in claims.items()}
+        self.sessions = {name: SessionState(name, claim) for name, claim in claims.items()}
         self.owners: dict[int, str] = {}
         """The session of each transaction."""
 
@@ -58,68 +62,77 @@ class Transactions:
         """The session of a transaction, for texts."""
         return self.owners.get(transaction, "another transaction")
 
-    def is_foreign(self, standing: Standing, version: Version) -> bool:
+    def is_foreign(self, state: SessionState, version: Version) -> bool:
         """Written by another transaction that has not ended."""
-        return version.writer != standing.transaction and not self.chains.is_committed(version.writer)
+        return version.writer != state.transaction and not self.chains.is_committed(version.writer)
 
     # -- begin and end
 
-    def begin(self, standing: Standing, record: Record) -> None:
+    def begin(self, state: SessionState, record: Record) -> None:
         """BEGIN, with the snapshot if it is taken then."""
         if isinstance(record.outcome, Failed):
             return
         if "ISOLATION" in record.sql.upper():
             raise UndecidedError("BEGIN with a level of its own")
-        if standing.transaction is not None:
-            self.end(standing, commit=True)  # MySQL: BEGIN commits what is open
-        self.open(standing)
+        if state.transaction is not None:
+            self.end(state, commit=True)  # MySQL: BEGIN commits what is open
+        self.open(state)
         consistent = "CONSISTENT SNAPSHOT" in " ".join(record.sql.upper().split())
-        if standing.claim.snapshot is SnapshotAt.BEGIN or consistent:
-            standing.moments = (self.chains.clock,)
+        if state.claim.snapshot is SnapshotAt.BEGIN or consistent:
+            state.moments = (self.chains.clock,)
 
-    def open(self, standing: Standing) -> None:
+    def open(self, state: SessionState) -> None:
         """A new transaction of the session."""
-        standing.transaction = len(self.owners) + 1
-        standing.moments, standing.maybe_unopened, standing.failed = (), False, False
-        standing.savepoints.clear()
-        self.owners[standing.transaction] = standing.name
+        state.transaction = len(self.owners) + 1
+        state.moments, state.maybe_unopened, state.failed, state.touched = (), False, False, False
+        state.savepoints.clear()
+        self.owners[state.transaction] = state.name
 
-    def end(self, standing: Standing, commit: bool) -> None:
+    def end(self, state: SessionState, commit: bool) -> None:
         """The end of the session's transaction, if it has one."""
-        if standing.transaction is not None:
+        if state.transaction is not None:
             if commit:
-                self.chains.commit(standing.transaction)
+                self.chains.commit(state.transaction)
             else:
-                self.chains.undo(standing.transaction)
-            self.locks.release(standing.transaction)
-        standing.transaction, standing.moments, standing.failed = None, (), False
-        standing.savepoints.clear()
+                self.chains.undo(state.transaction)
+            self.locks.release(state.transaction)
+        state.transaction, state.moments, state.failed = None, (), False
+        state.savepoints.clear()
 
     # -- savepoints
 
-    def savepoint(self, standing: Standing, record: Record) -> None:
+    def savepoint(self, state: SessionState, record: Record) -> None:
         """SAVEPOINT, ROLLBACK TO or RELEASE."""
-        if isinstance(record.outcome, Failed) or standing.transaction is None:
+        if isinstance(record.outcome, Failed) or state.transaction is None:
             return
         words = record.sql.upper().replace("WORK", " ").replace("TRANSACTION", " ").split()
         name = words[-1].strip('`"')
         if words[0] == "SAVEPOINT":
-            self._set_savepoint(standing, standing.transaction, name, record.step)
+            self._set_savepoint(state, state.transaction, name, record.step)
             return
-        position = max((i for i, one in enumerate(standing.savepoints) if one.name == name), default=None)
+        position = max((i for i, one in enumerate(state.savepoints) if one.name == name), default=None)
         if position is None:
             raise UndecidedError(f"savepoint {name} is not known")
         if words[0] == "ROLLBACK":
-            self._go_back(standing.transaction, standing.savepoints[position])
-            del standing.savepoints[position + 1 :]
-            standing.failed = False
+            self._go_back(state.transaction, state.savepoints[position])
+            del state.savepoints[position + 1 :]
+            if state.claim.savepoint_loses_snapshot and not state.savepoints[position].joined:
+                self._begin_anew(state)
+            state.failed = False
         else:
-            del standing.savepoints[position:]
+            del state.savepoints[position:]
 
-    def _set_savepoint(self, standing: Standing, transaction: int, name: str, step: int) -> None:
-        if not standing.claim.savepoints_stack:
-            standing.savepoints = [one for one in standing.savepoints if one.name != name]
-        standing.savepoints.append(Savepoint(name, self.chains.mark(transaction), step))
+    def _begin_anew(self, state: SessionState) -> None:
+        """The engine ends the transaction and begins another, and the session does not notice."""
+        savepoints = list(state.savepoints)
+        self.end(state, commit=False)
+        self.open(state)
+        state.savepoints = savepoints
+
+    def _set_savepoint(self, state: SessionState, transaction: int, name: str, step: int) -> None:
+        if not state.claim.savepoints_stack:
+            state.savepoints = [one for one in state.savepoints if one.name != name]
+        state.savepoints.append(Savepoint(name, self.chains.mark(transaction), step, state.touched))
 
     def _go_back(self, transaction: int, savepoint: Savepoint) -> None:
         self.chains.undo(transaction, savepoint.mark)
@@ -127,14 +140,14 @@ class Transactions:
 
     # -- errors
 
-    def undo(self, standing: Standing, record: Record, outcome: Failed) -> None:
+    def undo(self, state: SessionState, record: Record, outcome: Failed) -> None:
         """Take back what an error took back besides its own statement."""
-        if outcome.undone not in (Undone.TRANSACTION, Undone.CONNECTION) or standing.transaction is None:
+        if outcome.undone not in (Undone.TRANSACTION, Undone.CONNECTION) or state.transaction is None:
             return
         if record.after is TransactionState.FAILED:
             # PostgreSQL and DuckDB give up what was done at once, back to the last savepoint, and then wait
             # for ROLLBACK.
-            standing.failed = True
-            self._go_back(standing.transaction, standing.savepoints[-1] if standing.savepoints else _START)
+            state.failed = True
+            self._go_back(state.transaction, state.savepoints[-1] if state.savepoints else _START)
         else:
-            self.end(standing, commit=False)
+            self.end(state, commit=False)

@@ -1,8 +1,6 @@
 """A broken promise, and which errors of statements can be one."""
 
-from collections.abc import Sequence
-
-from acidtest.model import ErrorKind, Row, ViolationKind
+from acidtest.model import ErrorKind, Witness
 
 NOT_OF_THE_DATA = frozenset(
     {
@@ -40,25 +38,11 @@ NOT_IN_THE_SCHEMA = frozenset({ErrorKind.CHECK, ErrorKind.CONSTRAINT})
 
 
 class ViolationError(Exception):
-    """The DBMS broke its promise: what, where, and the two sides."""
+    """The DBMS broke its promise at a step (None: in the final state); `because` says which rule, for people.
 
-    def __init__(
-        self,
-        kind: ViolationKind,
-        step: int | None,
-        expected: str,
-        observed: str,
-        explanation: str,
-        *,
-        expected_rows: Sequence[Row] = (),
-        table: str = "",
-    ) -> None:
-        super().__init__(explanation)
-        self.kind, self.step = kind, step
-        self.expected, self.observed, self.explanation = expected, observed, explanation
-        self.expected_rows, self.table = expected_rows, table
+    `table` is the one whose rows a witness lists, if they are rows of one table.
+    """
 
-
-def error_text(errors: frozenset[ErrorKind]) -> str:
-    """The errors of which one must come, for a violation."""
-    return " or ".join(f"error {kind.value}" for kind in sorted(errors))
+    def __init__(self, step: int | None, witness: Witness, because: str, table: str = "") -> None:
+        super().__init__(because)
+        self.step, self.witness, self.because, self.table = step, witness, because, table

@@ -4,9 +4,9 @@ from collections.abc import Sequence
 
 from acidtest.claims import Sees, SnapshotAt
 from acidtest.model import Record, Row
-from acidtest.mvcc import Chains, Seen, Visible
+from acidtest.oracles.chains import Chains, Seen, Visible
 from acidtest.oracles.replay.timeline import Timeline
-from acidtest.oracles.replay.transactions import Standing
+from acidtest.oracles.replay.transactions import SessionState
 from acidtest.sql import StatementKind, kind_of
 
 _ROW_KINDS = (StatementKind.QUERY, StatementKind.WRITE)
@@ -21,43 +21,43 @@ class Visibility:
 
     # -- when the snapshot is taken
 
-    def first_statement(self, standing: Standing, record: Record) -> None:
+    def first_statement(self, state: SessionState, record: Record) -> None:
         """The snapshot of engines that take it with the first statement, whatever that is."""
-        if standing.claim.snapshot is not SnapshotAt.FIRST_STATEMENT or standing.transaction is None:
+        if state.claim.snapshot is not SnapshotAt.FIRST_STATEMENT or state.transaction is None:
             return
-        if not standing.moments and kind_of(record.sql) in _ROW_KINDS:
-            standing.moments = (self._chains.clock,)
-            standing.opened_by = record.step
+        if not state.moments and kind_of(record.sql) in _ROW_KINDS:
+            state.moments = (self._chains.clock,)
+            state.opened_by = record.step
 
-    def only_statement(self, standing: Standing, record: Record) -> None:
+    def only_statement(self, state: SessionState, record: Record) -> None:
         """The same for a statement that is a transaction by itself."""
-        if standing.claim.snapshot is SnapshotAt.FIRST_STATEMENT:
-            standing.moments = (self._timeline.launched_at[record.step],)
-            standing.opened_by = record.step
+        if state.claim.snapshot is SnapshotAt.FIRST_STATEMENT:
+            state.moments = (self._timeline.launched_at[record.step],)
+            state.opened_by = record.step
 
-    def moments(self, standing: Standing, record: Record, alone: bool) -> tuple[int, ...]:
+    def moments(self, state: SessionState, record: Record, alone: bool) -> tuple[int, ...]:
         """Clock readings at which the snapshot of a plain read may have been taken."""
         launched = self._timeline.launched_at[record.step]
-        if alone or standing.claim.snapshot is SnapshotAt.STATEMENT:
+        if alone or state.claim.snapshot is SnapshotAt.STATEMENT:
             return (launched,)
-        if not standing.moments:
-            standing.maybe_unopened = True
+        if not state.moments:
+            state.maybe_unopened = True
             return (launched,)
-        if standing.maybe_unopened and launched not in standing.moments:
-            return (*standing.moments, launched)
-        return standing.moments
+        if state.maybe_unopened and launched not in state.moments:
+            return (*state.moments, launched)
+        return state.moments
 
-    def snapshot(self, standing: Standing, record: Record) -> int:
+    def snapshot(self, state: SessionState, record: Record) -> int:
         """The clock reading of the snapshot that a write or locking read has."""
-        if standing.claim.snapshot is SnapshotAt.STATEMENT or not standing.moments:
+        if state.claim.snapshot is SnapshotAt.STATEMENT or not state.moments:
             return self._timeline.launched_at[record.step]
-        return standing.moments[0]
+        return state.moments[0]
 
     # -- which versions are visible
 
-    def visible(self, standing: Standing, sees: Sees, moment: int) -> Visible:
+    def visible(self, state: SessionState, sees: Sees, moment: int) -> Visible:
         """The test for what a statement sees, with a snapshot of a moment if it has one."""
-        own, chains = standing.transaction, self._chains
+        own, chains = state.transaction, self._chains
         match sees:
             case Sees.NEWEST:
                 return lambda _version: True
@@ -66,9 +66,9 @@ class Visibility:
             case Sees.SNAPSHOT:
                 return lambda version: version.writer == own or chains.committed_by(version.writer, moment)
 
-    def committed(self, standing: Standing) -> Visible:
+    def committed(self, state: SessionState) -> Visible:
         """The test for what is committed by now, or its own."""
-        return self.visible(standing, Sees.COMMITTED, self._chains.clock)
+        return self.visible(state, Sees.COMMITTED, self._chains.clock)
 
     def views(self, tables: Sequence[str], visible: Visible) -> dict[str, list[Seen]]:
         """The visible rows of each table."""

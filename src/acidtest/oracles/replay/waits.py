@@ -2,18 +2,16 @@
 
 from collections.abc import Sequence
 
-from sqlglot import exp
-
 from acidtest.casefile import format_row
 from acidtest.claims import Lock, OnConflict
 from acidtest.evaluator.writes import Effect
-from acidtest.model import Record, ViolationKind
-from acidtest.mvcc import Seen, Version
-from acidtest.oracles.engine import UndecidedError
-from acidtest.oracles.locks import PredicateLock, RowLock
-from acidtest.oracles.replay.clustered import clustered_index
-from acidtest.oracles.replay.scene import Scene
-from acidtest.oracles.replay.transactions import Standing
+from acidtest.model import Hold, Record, WaitWitness
+from acidtest.oracles.chains import Seen, Version
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.replay.clustered import is_covered
+from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.locks import PredicateLock, RowLock
+from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import ViolationError
 from acidtest.sql.shape import Shape, Verb
 
@@ -23,37 +21,41 @@ _NEVER_WAITS = (OnConflict.REFUSE, OnConflict.AT_COMMIT)
 class Waits:
     """Judges statements that went on although they had to wait, and keeps book of what they lock."""
 
-    def __init__(self, scene: Scene) -> None:
-        self._schema = scene.history.schema
-        self._engine = scene.engine
-        self._chains = scene.chains
-        self._transactions = scene.transactions
-        self._timeline = scene.timeline
+    def __init__(self, context: Context) -> None:
+        self._schema = context.history.schema
+        self._engine = context.engine
+        self._chains = context.chains
+        self._transactions = context.transactions
+        self._timeline = context.timeline
 
     # -- rows
 
     def require_for_rows(
-        self, standing: Standing, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
+        self, state: SessionState, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
     ) -> None:
         """Nobody else may hold the rows that the statement has worked on."""
-        if shape.target is None or standing.transaction is None or mode is Lock.NONE:
+        if shape.target is None or state.transaction is None or mode is Lock.NONE:
             return
-        if standing.claim.on_conflict in _NEVER_WAITS:
+        if state.claim.on_conflict in _NEVER_WAITS:
             return
-        if mode is Lock.SHARE and self._may_lock_index_only(standing, shape):
+        if mode is Lock.SHARE and self._may_lock_index_only(state, shape):
             return
         suspects = []
         for row in worked_on:
-            lock = self._transactions.locks.conflict(standing.transaction, shape.target, row, mode)
+            lock = self._transactions.locks.conflict(state.transaction, shape.target, row, mode)
             if lock is not None:
-                raise self._missing(record, lock.holder, lock.step, self._text(shape.target, row))
+                raise self._missing(
+                    record, lock.holder, lock.step, Hold.LOCKED_ROW, self._text(shape.target, row)
+                )
             newest = self._chains.newest(shape.target, row)
-            if self._transactions.is_foreign(standing, newest):
+            if self._transactions.is_foreign(state, newest):
                 if newest.deleted:
-                    raise self._missing(record, newest.writer, newest.step, self._text(shape.target, row))
+                    raise self._missing(
+                        record, newest.writer, newest.step, Hold.WRITTEN_ROW, self._text(shape.target, row)
+                    )
                 suspects.append(newest)
-        if standing.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
-            suspects += self._pending(standing, shape.target, set(worked_on))
+        if state.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
+            suspects += self._pending(state, shape.target, set(worked_on))
         if suspects and shape.plain:
             self._require_for_matching(record, shape, suspects)
 
@@ -64,36 +66,27 @@ class Waits:
         sure = set(self._engine.matching(record.sql, shape, rows))
         for one in suspects:
             if one.row in sure:
-                raise self._missing(record, one.writer, one.step, self._text(shape.target, one.row))
+                raise self._missing(
+                    record, one.writer, one.step, Hold.WRITTEN_ROW, self._text(shape.target, one.row)
+                )
 
-    def _pending(self, standing: Standing, table: str, known: set[int]) -> list[Version]:
+    def _pending(self, state: SessionState, table: str, known: set[int]) -> list[Version]:
         """Rows that others have inserted or changed and not committed: a statement whose condition they come
         under finds them in whatever index it uses, locked."""
         newest = [versions[-1] for row, versions in self._chains.rows(table) if row not in known]
-        return [one for one in newest if not one.deleted and self._transactions.is_foreign(standing, one)]
+        return [one for one in newest if not one.deleted and self._transactions.is_foreign(state, one)]
 
-    def _may_lock_index_only(self, standing: Standing, shape: Shape) -> bool:
+    def _may_lock_index_only(self, state: SessionState, shape: Shape) -> bool:
         """Whether a secondary index has all columns that the statement names."""
-        if not standing.claim.index_only_locks or shape.target is None:
+        if not state.claim.index_only_locks or shape.target is None:
             return False
-        table = self._schema.table(shape.target)
-        if shape.tree.find(exp.Star) is not None:
-            named = {column.name.lower() for column in table.columns}
-        else:
-            named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
-        clustered = clustered_index(table)
-        key = {name.lower() for name in clustered.columns} if clustered is not None else set()
-        return any(
-            named <= key | {name.lower() for name in index.columns}
-            for index in table.indexes
-            if index is not clustered
-        )
+        return is_covered(self._schema.table(shape.target), shape)
 
     # -- keys and conditions
 
-    def require_for_keys(self, standing: Standing, record: Record, shape: Shape, effect: Effect) -> None:
+    def require_for_keys(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> None:
         """Nobody else may have a hand on a unique key, or hold a condition, that a new row comes under."""
-        if standing.claim.on_conflict in _NEVER_WAITS:
+        if state.claim.on_conflict in _NEVER_WAITS:
             return
         assert shape.target is not None
         new_rows = [change for change in effect.changes if change.values is not None and not change.table]
@@ -104,7 +97,7 @@ class Waits:
                 continue
             for row, versions in self._chains.rows(shape.target):
                 newest = versions[-1]
-                if not self._transactions.is_foreign(standing, newest):
+                if not self._transactions.is_foreign(state, newest):
                     continue
                 held = {
                     index.key(one.values)
@@ -114,38 +107,38 @@ class Waits:
                 for key, own in keys.items():
                     if key in held and own != row:
                         what = f"key {key} of index {index.name}"
-                        raise self._missing(record, newest.writer, newest.step, what)
+                        raise self._missing(record, newest.writer, newest.step, Hold.KEY, what)
         replaced = any(change.values is None for change in effect.changes)
         if shape.verb is Verb.INSERT and not replaced:
             # A row that takes the place of another may leave all as it is for those who hold a condition.
             rows = [Seen(i, one.values) for i, one in enumerate(new_rows) if one.row is None and one.values]
-            self._require_for_conditions(standing, record, shape.target, rows)
+            self._require_for_conditions(state, record, shape.target, rows)
 
     def _is_newest_committed(self, versions: Sequence[Version], one: Version) -> bool:
         committed = [version for version in versions if self._chains.is_committed(version.writer)]
         return bool(committed) and committed[-1] is one
 
     def _require_for_conditions(
-        self, standing: Standing, record: Record, table: str, rows: Sequence[Seen]
+        self, state: SessionState, record: Record, table: str, rows: Sequence[Seen]
     ) -> None:
         for lock in self._transactions.locks.predicates:
-            if lock.holder == standing.transaction or lock.table != table:
+            if lock.holder == state.transaction or lock.table != table:
                 continue
             if self._engine.matching(lock.sql, lock.shape, rows):
-                raise self._missing(record, lock.holder, lock.step, "the condition of a statement")
+                raise self._missing(record, lock.holder, lock.step, Hold.CONDITION, lock.sql)
 
     # -- the violation
 
-    def _missing(self, record: Record, holder: int, step: int | None, what: str) -> ViolationError:
+    def _missing(
+        self, record: Record, holder: int, step: int | None, hold: Hold, what: str
+    ) -> ViolationError:
         who = self._transactions.owner(holder)
         if self._timeline.is_victim(who):
             raise UndecidedError("a deadlock victim may have let go before it was told")
         since = "" if step is None else f" since step {step}"
         return ViolationError(
-            ViolationKind.MISSING_BLOCK,
             record.step,
-            f"blocked by {who}",
-            "not blocked" if not record.waited else "resumed too early",
+            WaitWitness(who, hold, what, step, early=record.waited),
             f"{who} holds {what}{since} and has not ended",
         )
 
@@ -157,16 +150,16 @@ class Waits:
     # -- locks
 
     def take_locks(
-        self, standing: Standing, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
+        self, state: SessionState, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
     ) -> None:
         """Book the locks that the statement surely holds now."""
-        if standing.transaction is None or shape.target is None or mode is Lock.NONE:
+        if state.transaction is None or shape.target is None or mode is Lock.NONE:
             return
         locks = self._transactions.locks
-        sure = mode is Lock.EXCLUSIVE or not self._may_lock_index_only(standing, shape)
+        sure = mode is Lock.EXCLUSIVE or not self._may_lock_index_only(state, shape)
         for row in worked_on if sure else ():
-            locks.rows.append(RowLock(standing.transaction, shape.target, row, mode, record.step))
-        if standing.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
+            locks.rows.append(RowLock(state.transaction, shape.target, row, mode, record.step))
+        if state.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
             locks.predicates.append(
-                PredicateLock(standing.transaction, shape.target, record.sql, shape, record.step)
+                PredicateLock(state.transaction, shape.target, record.sql, shape, record.step)
             )

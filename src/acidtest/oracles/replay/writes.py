@@ -1,77 +1,80 @@
 """Judges writes: what they did, for whom they had to wait, and how they leave the version chains."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
 from acidtest.claims import Lock, OnConflict, Sees
-from acidtest.evaluator.writes import Effect
-from acidtest.model import Affected, Failed, Record, Row, ViolationKind
-from acidtest.mvcc import Seen
-from acidtest.oracles.engine import UndecidedError, Views
-from acidtest.oracles.replay.clustered import clustered_index
+from acidtest.evaluator.writes import Change, Effect
+from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row
+from acidtest.oracles.chains import Seen
+from acidtest.oracles.engines.base import UndecidedError, Views
+from acidtest.oracles.replay.clustered import clustered_index, key_of, sets_indexed
+from acidtest.oracles.replay.context import HALF_DONE, Context
+from acidtest.oracles.replay.counters import Counters
 from acidtest.oracles.replay.failures import Failures
-from acidtest.oracles.replay.numbers import Numbers
-from acidtest.oracles.replay.scene import HALF_DONE, Saw, Scene
-from acidtest.oracles.replay.transactions import Standing
-from acidtest.oracles.replay.violations import ViolationError, error_text
+from acidtest.oracles.replay.found_rows import FoundRows, without_some
+from acidtest.oracles.replay.tracing import Tracer
+from acidtest.oracles.replay.transactions import SessionState
+from acidtest.oracles.replay.violations import ViolationError
 from acidtest.oracles.replay.waits import Waits
-from acidtest.oracles.replay.work import Work, without_some
 from acidtest.sql.shape import Shape
 
 
 class Writes:
     """The writes of a walk."""
 
-    def __init__(self, scene: Scene, saw: Saw) -> None:
+    def __init__(self, context: Context, tracer: Tracer) -> None:
         self.doubted = False
         """A statement that waited may have passed rows by; which, was guessed from what it reported."""
-        self._scene = scene
-        self._schema = scene.history.schema
-        self._engine = scene.engine
-        self._chains = scene.chains
-        self._visibility = scene.visibility
-        self._work = Work(scene)
-        self._waits = Waits(scene)
-        self._failures = Failures(scene)
-        self._numbers = Numbers(scene)
-        self._saw = saw
+        self._scene = context
+        self._schema = context.history.schema
+        self._engine = context.engine
+        self._chains = context.chains
+        self._visibility = context.visibility
+        self._work = FoundRows(context)
+        self._waits = Waits(context)
+        self._failures = Failures(context)
+        self._numbers = Counters(context)
+        self._tracer = tracer
 
-    def judge(self, standing: Standing, record: Record, shape: Shape) -> None:
+    def judge(self, state: SessionState, record: Record, shape: Shape) -> None:
         """Judge a write, and put what it did onto the chains."""
         assert shape.target is not None
         if record.waited and shape.tree.args.get("limit"):
             raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
-        work, conflict = self._work.rows(standing, record, shape)
-        views = self._views(standing, record, shape)
-        effect = self._effect(standing, record, shape, work, views)
+        work, conflict = self._work.rows(state, record, shape)
+        views = self._views(state, record, shape)
+        effect = self._effect(state, record, shape, work, views)
         self._numbers.advance(shape.target, effect)
         if isinstance(record.outcome, Failed):
-            self._failures.judge_conflict(standing, record, record.outcome, effect.errors, effect.may_fail)
+            self._failures.judge_conflict(state, record, record.outcome, effect.errors, effect.may_fail)
             return
-        if effect.errors and standing.claim.on_conflict is OnConflict.AT_COMMIT:
+        if effect.errors and state.claim.on_conflict is OnConflict.AT_COMMIT:
             raise UndecidedError("an optimistic write that breaks a constraint: that may show at COMMIT")
-        self._failures.require_conflict(standing, record, conflict)
-        self._waits.require_for_rows(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
-        self._waits.require_for_keys(standing, record, shape, effect)
+        self._failures.require_conflict(state, record, conflict)
+        self._waits.require_for_rows(state, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+        self._waits.require_for_keys(state, record, shape, effect)
         _compare(record, effect)
         if record.waited and any(change.table for change in effect.changes):
             raise UndecidedError("a write of several tables that waited")
-        newest = self._visibility.committed(standing)
-        self._saw(standing, record, shape, {**views, shape.target: work}, newest)
-        self._apply(standing, record, shape, effect, work)
-        self._waits.take_locks(standing, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+        newest = self._visibility.committed(state)
+        self._tracer.saw(state, record, shape, {**views, shape.target: work}, newest)
+        self._tracer.met(state, record, shape.target, effect.met)
+        self._apply(state, record, shape, effect, work)
+        self._waits.take_locks(state, record, shape, effect.worked_on, Lock.EXCLUSIVE)
 
-    def _views(self, standing: Standing, record: Record, shape: Shape) -> Views:
+    def _views(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
-        reads = standing.claim.insert_select_reads or standing.claim.write
+        reads = state.claim.insert_select_reads or state.claim.write
         queries = not shape.plain or shape.tree.find(exp.Query) is not None
         if reads is Sees.NEWEST and queries and self._scene.is_half_done(record, shape.reads):
             raise UndecidedError(HALF_DONE)
-        visible = self._visibility.visible(standing, reads, self._visibility.snapshot(standing, record))
+        visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
         views = self._visibility.views(shape.reads, visible)
         if record.waited and not shape.plain:
-            now = self._visibility.views(shape.reads, self._visibility.committed(standing))
+            now = self._visibility.views(shape.reads, self._visibility.committed(state))
             if now != views:
                 raise UndecidedError(
                     "a write that waited, and whose subqueries may have read before or after"
@@ -79,19 +82,19 @@ class Writes:
         return views
 
     def _effect(
-        self, standing: Standing, record: Record, shape: Shape, work: Sequence[Seen], views: Views
+        self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], views: Views
     ) -> Effect:
         """What the write had to do; where rows may have been passed by, what it did as far as it tells."""
         assert shape.target is not None
-        existing = self._chains.view(shape.target, self._visibility.committed(standing))
-        if standing.claim.on_conflict is OnConflict.REFUSE and shape.tree.args.get("conflict") is not None:
-            moment = self._visibility.snapshot(standing, record)
-            visible = self._visibility.visible(standing, Sees.SNAPSHOT, moment)
+        existing = self._chains.view(shape.target, self._visibility.committed(state))
+        if state.claim.on_conflict is OnConflict.REFUSE and shape.tree.args.get("conflict") is not None:
+            moment = self._visibility.snapshot(state, record)
+            visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
             if self._chains.view(shape.target, visible) != existing:
                 raise UndecidedError("an upsert whose snapshot is older than the table")
         number = self._numbers.next(shape.target)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number)
-        doubtful = self._work.doubtful(standing, record, shape, effect.worked_on)
+        doubtful = self._work.doubtful(state, record, shape, effect.worked_on)
         if doubtful and isinstance(record.outcome, Affected):
             effects = [
                 self._engine.effect(record.sql, shape, chosen, existing, views, number)
@@ -102,32 +105,72 @@ class Writes:
         return effect
 
     def _apply(
-        self, standing: Standing, record: Record, shape: Shape, effect: Effect, work: Sequence[Seen]
+        self, state: SessionState, record: Record, shape: Shape, effect: Effect, work: Sequence[Seen]
     ) -> None:
         """Put what the statement changed onto the chains."""
         assert shape.target is not None
-        assert standing.transaction is not None
+        assert state.transaction is not None
         # Where nobody waits, what a transaction leaves as it is is not written, and hides no other's version.
-        optimistic = standing.claim.on_conflict in (OnConflict.AT_COMMIT, OnConflict.REFUSE)
+        optimistic = state.claim.on_conflict in (OnConflict.AT_COMMIT, OnConflict.REFUSE)
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
-            row = change.row
-            if (row, change.values) in unwritten:
+            if (change.row, change.values) in unwritten or self._stays(state, effect, change, table):
                 continue
-            if row is None and change.values is not None:
-                row = self._revived(standing, record, shape, change.values)
-            if row is None:
-                assert change.values is not None
-                self._chains.insert(table, change.values, standing.transaction, record.step)
+            if change.row is not None and self._moves(state, shape, change, table):
+                self._chains.write(table, change.row, None, state.transaction, record.step)
+                self._install(state, record, shape, replace(change, row=None), table)
             else:
-                self._chains.write(table, row, change.values, standing.transaction, record.step)
+                self._install(state, record, shape, change, table)
 
-    def _revived(self, standing: Standing, record: Record, shape: Shape, values: Row) -> int | None:
+    def _install(self, state: SessionState, record: Record, shape: Shape, change: Change, table: str) -> None:
+        assert state.transaction is not None
+        row = change.row
+        if row is None and change.values is not None:
+            row = self._revived(state, record, shape, change.values)
+        if row is None:
+            assert change.values is not None
+            self._chains.insert(table, change.values, state.transaction, record.step)
+        else:
+            self._chains.write(table, row, change.values, state.transaction, record.step)
+
+    def _stays(self, state: SessionState, effect: Effect, change: Change, table: str) -> bool:
+        """Whether a deviation leaves a row unwritten because it stays as it is. REPLACE takes it away and
+        puts the same one in its place."""
+        if not state.claim.unchanged_is_unwritten:
+            return False
+        if change.row is not None and change.values is not None:
+            newest = self._chains.newest(table, change.row)
+            return newest.values == change.values and newest.writer != state.transaction
+        gone = {
+            self._chains.newest(table, one.row).values
+            for one in effect.changes
+            if one.row is not None and one.values is None
+        }
+        new = {one.values for one in effect.changes if one.row is None}
+        values = change.values if change.row is None else self._chains.newest(table, change.row).values
+        return values in gone & new
+
+    def _moves(self, state: SessionState, shape: Shape, change: Change, table: str) -> bool:
+        """Whether a deviation makes another row of one that is updated."""
+        claim = state.claim
+        if change.row is None or change.values is None:
+            return False
+        definition = self._schema.table(table)
+        if claim.indexed_update_is_new_row:
+            return sets_indexed(definition, shape) or shape.tree.args.get("conflict") is not None
+        old = self._chains.newest(table, change.row).values
+        return (
+            claim.moved_is_new_row
+            and old is not None
+            and key_of(definition, old) != key_of(definition, change.values)
+        )
+
+    def _revived(self, state: SessionState, record: Record, shape: Shape, values: Row) -> int | None:
         """The deleted row that a new one takes the place of, where the primary key is what a row is."""
         assert shape.target is not None
         clustered = clustered_index(self._schema.table(shape.target))
-        if not standing.claim.rows_are_keys or clustered is None:
+        if not state.claim.rows_are_keys or clustered is None:
             return None
         indexes = [
             one for one in self._engine.unique_indexes(record.sql, shape) if one.name == clustered.name
@@ -146,19 +189,14 @@ def _compare(record: Record, effect: Effect) -> None:
         raise UndecidedError("a write with a result set")
     if effect.errors:
         raise ViolationError(
-            ViolationKind.WRONG_ERROR,
             record.step,
-            error_text(effect.errors),
-            f"affected {outcome.count}",
+            ErrorWitness(effect.errors, None),
             "the statement succeeded although it breaks a constraint of its table",
         )
     if outcome.count not in effect.counts:
-        counts = " or ".join(map(str, sorted(effect.counts)))
         raise ViolationError(
-            ViolationKind.WRONG_AFFECTED_COUNT,
             record.step,
-            f"affected {counts}",
-            f"affected {outcome.count}",
+            CountWitness(effect.counts, outcome.count),
             "the statement worked on other rows than those it had to see",
         )
 

@@ -8,10 +8,13 @@ from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Row, Schema, State, freeze_state, sort_rows
 from acidtest.targets.mysql_family.catalog import (
     MARKER_TABLE,
+    TABLE_TYPES,
+    inventory_question,
     quote_name,
     quote_text,
     read_schema,
-    schema_question,
+    schema_questions,
+    worth_asking,
 )
 from acidtest.targets.mysql_family.replies import Refused, Result, ResultSet
 from acidtest.targets.mysql_family.wire import Wire
@@ -24,18 +27,23 @@ _CHECKS_ON = "SET FOREIGN_KEY_CHECKS = 1"
 class PrivateDatabase:
     """A database of a random name, so that two runs side by side never meet. Speaks on one connection."""
 
-    def __init__(self, wire: Wire, index_expression: str, has_events: bool) -> None:
+    def __init__(self, wire: Wire, has_events: bool, foreign_keys: bool) -> None:
         self.name = PREFIX + secrets.token_hex(8)
         self._wire = wire
-        self._index_expression = index_expression
         self._has_events = has_events
         self._checks = True  # of foreign keys, on our connection
+        self._made_by: Sequence[str] | None = (
+            None  # the statements that all objects stem from, if that is sure
+        )
         self._ask_all(
             f"CREATE DATABASE {quote_name(self.name)} CHARACTER SET utf8mb4",
             f"USE {quote_name(self.name)}",
             f"CREATE TABLE {MARKER_TABLE} (made_by VARCHAR(20))",
             f"INSERT INTO {MARKER_TABLE} VALUES ('acidtest')",
         )
+        (tells,) = self._rows(inventory_question())
+        known = frozenset((str(table), str(column)) for table, column in tells)
+        self._questions = schema_questions(self.name, known, foreign_keys)
 
     def rebuild(self, statements: Sequence[str]) -> None:
         """Drop everything but the marker, then run the statements one by one."""
@@ -43,6 +51,7 @@ class PrivateDatabase:
         self._ask_all(f"USE {quote_name(self.name)}", _CHECKS_OFF, *self._drops(), _CHECKS_ON)
         for sql in statements:
             self._accept(sql, self._wire.ask(sql)[-1])
+        self._made_by = statements
         # The statements may have changed what our own next questions rely on.
         self._ask_all("COMMIT", f"USE {quote_name(self.name)}", _CHECKS_ON, "SET autocommit = 1")
 
@@ -62,8 +71,12 @@ class PrivateDatabase:
 
     def schema(self) -> Schema:
         """The tables as the server describes them."""
-        tables, columns, indexes = self._rows(schema_question(self.name, self._index_expression))
-        return read_schema(tables, columns, indexes)
+        questions = self._questions
+        if self._made_by is not None:
+            questions = worth_asking(questions, self._made_by)
+            self._made_by = None  # from here on others may change it
+        answers = self._rows(_joined(questions.values()))
+        return read_schema(dict(zip(questions, answers, strict=True)))
 
     def state(self, tables: Sequence[str]) -> State:
         """The committed rows of the tables, in one round trip."""
@@ -84,7 +97,7 @@ class PrivateDatabase:
         )
         drops = []
         for name, kind in chain.from_iterable(answers):
-            thing = "TABLE" if str(kind).endswith("TABLE") else kind
+            thing = "TABLE" if kind in TABLE_TYPES else kind
             drops.append(f"DROP {thing!s} IF EXISTS {quote_name(str(name))}")
         return drops
 

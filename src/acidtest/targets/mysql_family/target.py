@@ -78,9 +78,9 @@ class FamilyTarget(Target):
     def make_watch(self, wire: Wire, sessions: Mapping[int, MySQLSession]) -> FamilyWatch:
         """The watch that this server can answer."""
 
-    def index_expression(self) -> str:
-        """The column of information_schema.STATISTICS that holds the expression of a functional index."""
-        return "NULL"
+    def minds_foreign_keys(self) -> bool:
+        """Whether foreign keys are more than words here."""
+        return True
 
     def prepare_server(self) -> None:
         """Turn on what the watch needs."""
@@ -207,7 +207,7 @@ class FamilyTarget(Target):
             self._check_member()
             self._control.ask(_CONTROL_SETTINGS)
             self.prepare_server()
-            self._private = PrivateDatabase(self._control, self.index_expression(), self.has_events)
+            self._private = PrivateDatabase(self._control, self.has_events, self.minds_foreign_keys())
         except BaseException:
             self._control.close()
             raise

@@ -1,0 +1,133 @@
+"""A trace: what transactions read and wrote, as versions of objects, and the fate of each transaction.
+
+The replay walk makes one, an instrumented run can, and so can somebody else's history. Whoever makes it has
+decided which versions change the matches of a condition; `graph/` only follows the dependencies.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import NamedTuple
+
+from acidtest.model.value import Row
+
+
+class Fate(StrEnum):
+    """What became of a transaction."""
+
+    COMMITTED = "committed"
+    ABORTED = "aborted"
+    OPEN = "open"
+    INDETERMINATE = "indeterminate"  # its COMMIT was sent, and nobody knows what became of it
+
+
+class ObjectId(NamedTuple):
+    """Something that has versions: a row of a table by a number that never changes, or a key."""
+
+    table: str
+    row: int | str
+
+
+class TraceVersion(NamedTuple):
+    """A version of an object: who wrote it, by which step, and what it held (None: a tombstone)."""
+
+    object: ObjectId
+    writer: int
+    step: int | None
+    values: Row | None = None
+
+
+INITIAL_WRITER = 0
+"""The writer of what was there before; it is no transaction of the trace."""
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """A step saw this version. `committed`: whether its writer had committed by then."""
+
+    step: int
+    version: TraceVersion
+    committed: bool = True
+    exact: bool = True
+    """Whether the step surely depends on it; False where a row was only one of many that were looked at."""
+
+
+@dataclass(frozen=True, slots=True)
+class PredicateRead:
+    """A step looked for the rows that meet a condition.
+
+    `seen` and `matched` say what it saw. `made_by`: versions among these by which a row left the condition.
+    `changed_by`: of each row the first later version that changed whether it meets the condition.
+    """
+
+    step: int
+    table: str
+    condition: str
+    matched: frozenset[ObjectId]
+    seen: Mapping[ObjectId, TraceVersion]
+    made_by: tuple[TraceVersion, ...] = ()
+    changed_by: tuple[TraceVersion, ...] = ()
+    exact: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Write:
+    """A step installed this version, if its transaction committed."""
+
+    step: int
+    version: TraceVersion
+
+
+Operation = Read | PredicateRead | Write
+
+
+@dataclass(frozen=True, slots=True)
+class TxTrace:
+    """One transaction; `began` and `ended` are places in one order of time, where that is known."""
+
+    id: int
+    session: str
+    fate: Fate
+    operations: tuple[Operation, ...]
+    began: int | None = None
+    ended: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Transactions in the order in which they began, and the order of the committed versions of each object.
+
+    `gaps` says what the trace leaves out; a cycle may be missing from a trace with gaps, none is made up.
+    """
+
+    transactions: tuple[TxTrace, ...]
+    order: Mapping[ObjectId, tuple[TraceVersion, ...]]
+    gaps: tuple[str, ...] = ()
+
+
+class DependencyKind(StrEnum):
+    """Adya's direct dependencies."""
+
+    WW = "ww"
+    WR = "wr"
+    RW = "rw"
+    WR_PREDICATE = "wr-predicate"
+    RW_PREDICATE = "rw-predicate"
+
+    @property
+    def is_anti(self) -> bool:
+        """Whether the target overwrote what the source had read."""
+        return self in (DependencyKind.RW, DependencyKind.RW_PREDICATE)
+
+
+@dataclass(frozen=True, slots=True)
+class Dependency:
+    """Transaction `target` depends on `source`. The evidence: the version it is about, and the two steps."""
+
+    kind: DependencyKind
+    source: int
+    target: int
+    version: TraceVersion
+    source_step: int | None
+    target_step: int | None
+    exact: bool = True

@@ -1,0 +1,69 @@
+"""What an oracle needs to know of a statement on given rows; how it finds out is what oracles differ in."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from acidtest.evaluator.writes import Effect, UniqueIndex
+from acidtest.model import ErrorKind, Row
+from acidtest.oracles.chains import Seen
+from acidtest.sql.shape import Shape
+
+Views = Mapping[str, Sequence[Seen]]
+"""The rows of each table that a statement sees."""
+
+
+class UndecidedError(Exception):
+    """The oracle cannot tell, and why. Counted and shown, never a pass."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The right rows of a query in one of the admitted orders, or the errors it must end with."""
+
+    rows: tuple[Row, ...] = ()
+    errors: frozenset[ErrorKind] = frozenset()
+
+
+class Engine(ABC):
+    """Answers about single statements, as if each ran alone on just the rows it may see.
+
+    Every method may raise `UndecidedError`.
+    """
+
+    name: str
+
+    knows_all_constraints: bool = False
+    """Whether its effects tell CHECK and other constraints that a schema does not list."""
+
+    @abstractmethod
+    def answer(self, sql: str, shape: Shape, views: Views) -> Answer:
+        """The right answer of a query on these views."""
+
+    @abstractmethod
+    def admits(self, sql: str, shape: Shape, views: Views, observed: Sequence[Row]) -> bool:
+        """Whether a query on these views may give these rows, in this order if it has one."""
+
+    @abstractmethod
+    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
+        """Which of these rows of its table a plain statement works on."""
+
+    @abstractmethod
+    def effect(
+        self,
+        sql: str,
+        shape: Shape,
+        work: Sequence[Seen],
+        existing: Sequence[Seen],
+        views: Views,
+        next_number: int | None,
+    ) -> Effect:
+        """What a write does to `work`, where `existing` are all living rows of its table."""
+
+    @abstractmethod
+    def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:
+        """The unique indexes of the table that is written."""

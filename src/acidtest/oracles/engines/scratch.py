@@ -1,0 +1,175 @@
+"""Scratch tables: the tables of a case in a private database of their own, holding just the rows asked for.
+
+Rows are brought in by difference, in one round trip, and the tables stay as long as the schema does.
+"""
+
+import re
+import select
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from time import monotonic
+
+from acidtest.errors import TargetFailedError, UsageError
+from acidtest.model import Affected, ErrorKind, Failed, History, Row, Rows, Schema, Table
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.sql import StatementKind, kind_of
+from acidtest.sql.rendering import delete_rows, insert_rows, quote_name
+from acidtest.targets import Session, Target
+
+Contents = Mapping[str, Sequence[Row]]
+
+ANSWER_LIMIT_S = 30.0
+FILLS_BETWEEN_RENEWALS = 100
+"""So often tables are filled from nothing, because some servers leave deleted rows lying about for long."""
+
+_ACTS_BY_ITSELF = re.compile(r"\bCREATE\b.*\b(TRIGGER|RULE)\b", re.IGNORECASE | re.DOTALL)
+
+
+class UnfitError(Exception):
+    """Rows that cannot stand together in a table, because they break a constraint of it."""
+
+
+class Scratch:
+    """One database on the target's server, with one session. `loose`: tables without any constraint."""
+
+    def __init__(self, target: Target, loose: bool = False) -> None:
+        self.target = target.sibling()
+        self.schema = Schema()
+        self.verifies = False
+        """Whether what was brought in is read back and compared: slow, and done before an alarm is raised."""
+        self._loose = loose
+        self._session: Session | None = None
+        self._built: tuple[Sequence[str], Schema] | None = None
+        self._held: dict[str, tuple[Row, ...] | None] = {}
+        self._fills = 0
+
+    def prepare(self, history: History) -> None:
+        """Have the tables of the history's case, whatever is in them."""
+        setup = [statement.sql for statement in history.case.setup]
+        definitions = [sql for sql in setup if kind_of(sql) is not StatementKind.WRITE]
+        if self._built == (definitions, history.schema):
+            return
+        if any(map(_ACTS_BY_ITSELF.search, definitions)):
+            raise UndecidedError("triggers and rules")
+        self._built = None
+        self._build(setup, history.schema)
+        self._built = (definitions, history.schema)
+
+    def hold(self, contents: Contents) -> None:
+        """Make these tables hold just these rows. Raises `UnfitError` if a constraint is in the way."""
+        self._fills += 1
+        if self._fills % FILLS_BETWEEN_RENEWALS == 0:
+            self.forget()
+        emptied: list[str] = []
+        deletes: list[str] = []
+        inserts: list[str] = []
+        for name, rows in contents.items():
+            plan = self._difference(self.schema.table(name), rows)
+            emptied += plan[0]
+            deletes += plan[1]
+            inserts += plan[2]
+        if emptied or deletes or inserts:
+            self._refill(contents, emptied, [*deletes, *inserts])
+        if self.verifies:
+            self._verify(contents)
+
+    def run(self, sql: str) -> Rows | Affected | Failed:
+        """Run a statement, autocommitted unless the statements before it began a transaction."""
+        session = self._open_session()
+        session.launch(sql)
+        reply = session.poll()
+        if reply is None:
+            poller = select.poll()
+            poller.register(session, select.POLLIN)
+            deadline = monotonic() + ANSWER_LIMIT_S
+            while (reply := session.poll()) is None:
+                if monotonic() > deadline:
+                    raise TargetFailedError(f"{self.target.label}: {sql!r} takes too long on scratch tables")
+                poller.poll(1000)
+        if isinstance(reply.outcome, Failed) and reply.outcome.kind is ErrorKind.CONNECTION_LOST:
+            raise TargetFailedError(f"{self.target.label}: the scratch session was lost")
+        return reply.outcome
+
+    def read(self, tables: Sequence[str]) -> Contents:
+        """What the tables hold now, after a statement that may have changed it."""
+        state = self.target.state(tables)
+        self._held |= state
+        return state
+
+    def clean(self) -> None:
+        """End a transaction that was left open."""
+        self.target.clean(self._open_session(), thorough=False)
+
+    def forget(self) -> None:
+        """Trust nothing that stands in the tables."""
+        self._held = dict.fromkeys(self._held)
+
+    def close(self) -> None:
+        """Drop the database."""
+        self.target.close()
+
+    def _open_session(self) -> Session:
+        if self._session is None:
+            self._session = self.target.open_session()
+        return self._session
+
+    def _build(self, setup: Sequence[str], wanted: Schema) -> None:
+        dialect = self.target.dialect
+        self.target.rebuild([*setup, *(_loosening(wanted, dialect) if self._loose else ())])
+        self.schema = wanted
+        if self._loose:
+            self.schema = Schema(tuple(replace(table, indexes=()) for table in wanted.tables))
+        elif self.target.schema() != wanted:
+            raise UndecidedError("the schedule changes the tables")
+        self._held = dict.fromkeys(table.name for table in wanted.tables)
+
+    def _difference(self, table: Table, wanted: Sequence[Row]) -> tuple[list[str], list[str], list[str]]:
+        """Tables to empty, then deletes, then inserts that lead to the wanted rows."""
+        held = self._held[table.name]
+        if held is None:
+            return [table.name], [], self._insert(table, wanted)
+        due = Counter(map(repr, wanted))
+        there = Counter(map(repr, held))
+        if due == there:
+            return [], [], []
+        surplus = there - due
+        deletes = []
+        if surplus:
+            delete = delete_rows(table, [row for row in held if repr(row) in surplus], self.target.dialect)
+            if delete is None:
+                return [table.name], [], self._insert(table, wanted)
+            deletes.append(delete)
+            there = Counter({row: n for row, n in there.items() if row not in surplus})
+        missing = due - there
+        rows = [row for row in {repr(row): row for row in wanted}.values() for _ in range(missing[repr(row)])]
+        return [], deletes, self._insert(table, rows)
+
+    def _insert(self, table: Table, rows: Sequence[Row]) -> list[str]:
+        return [insert_rows(table, rows, self.target.dialect)] if rows else []
+
+    def _refill(self, contents: Contents, emptied: Sequence[str], statements: Sequence[str]) -> None:
+        self._held |= dict.fromkeys(contents)
+        try:
+            self.target.refill(emptied, statements)
+        except UsageError as error:
+            raise UnfitError(str(error)) from error
+        self._held |= {table: tuple(rows) for table, rows in contents.items()}
+
+    def _verify(self, contents: Contents) -> None:
+        for table, rows in self.target.state(list(contents)).items():
+            if Counter(map(repr, rows)) != Counter(map(repr, contents[table])):
+                raise UndecidedError(f"rows of {table} do not survive being written as SQL")
+
+
+def _loosening(schema: Schema, dialect: str) -> list[str]:
+    """Statements that put a copy without constraints in the place of each table."""
+    statements = []
+    for table in schema.tables:
+        name, copy = quote_name(table.name, dialect), quote_name(f"{table.name}_loose", dialect)
+        statements += [
+            f"CREATE TABLE {copy} AS SELECT * FROM {name} WHERE 1 = 0",
+            f"DROP TABLE {name}",
+            f"ALTER TABLE {copy} RENAME TO {name}",
+        ]
+    return statements

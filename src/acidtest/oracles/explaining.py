@@ -1,0 +1,26 @@
+"""Known means explained: a second judgement under deviating claims has to find everything right."""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from acidtest.claims import Claim, claims_of
+from acidtest.claims.deviations import combinations_of, deviations_of, with_deviations
+from acidtest.model import History, Judgement, Verdict
+
+Rejudge = Callable[[dict[str, Claim]], Verdict | None]
+"""What the oracle says of the same history under other claims."""
+
+
+def explained(history: History, verdict: Verdict, rejudge: Rejudge) -> Verdict:
+    """The verdict, with the fewest known deviations of this server that account for all that was observed."""
+    violation, claims = verdict.violation, claims_of(history)
+    if violation is None or claims is None:
+        return verdict
+    had = deviations_of(history.dbms, history.version, history.levels, history.settings)
+    for chosen in combinations_of(had):
+        deviating = {name: with_deviations(claim, chosen) for name, claim in claims.items()}
+        second = rejudge(deviating)
+        if second is not None and second.judgement is Judgement.PASS:
+            known = tuple(one.known for one in chosen)
+            return replace(verdict, violation=replace(violation, explained_by=known))
+    return verdict

@@ -1,0 +1,47 @@
+"""Everything that a walk knows, for those who judge a part of it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from acidtest.claims import Claim
+from acidtest.model import History, Record
+from acidtest.oracles.chains import Chains
+from acidtest.oracles.engines.base import Engine
+from acidtest.oracles.replay.timeline import Timeline
+from acidtest.oracles.replay.transactions import Transactions
+from acidtest.oracles.replay.visibility import Visibility
+from acidtest.sql.shape import Verb
+
+HALF_DONE = "a dirty read of what a waiting write has done so far"
+"""Why a read that sees what is not committed cannot be judged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """A history, where the walk along it stands, and the engine that solves its statements."""
+
+    history: History
+    engine: Engine
+    chains: Chains
+    transactions: Transactions
+    timeline: Timeline
+    visibility: Visibility
+
+    @classmethod
+    def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine) -> "Context":
+        """The context before the first event."""
+        chains = Chains.of(history.initial)
+        chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.values())
+        timeline = Timeline(history, chains)
+        transactions = Transactions(chains, claims)
+        return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline))
+
+    def is_half_done(self, record: Record, tables: Sequence[str]) -> bool:
+        """Whether a write of another session on one of the tables has begun and not ended."""
+        for session, step in self.timeline.in_flight.items():
+            other = self.transactions.sessions[session].shape(self.history.records[step])
+            if session == record.session or other is None:
+                continue
+            if other.verb is not Verb.READ and other.target in tables:
+                return True
+        return False

@@ -1,0 +1,201 @@
+"""Which rows a write or a locking read works on, and whether another transaction was there before it."""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+from acidtest.claims import Claim, OnConflict, Sees
+from acidtest.model import Record
+from acidtest.oracles.chains import Seen, Version
+from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.replay.clustered import is_covered, scan_place, sets_indexed
+from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.transactions import SessionState
+from acidtest.sql.shape import Locking, Shape, Verb
+
+DOUBTFUL_ROWS_MAX = 4
+
+
+class FoundRows:
+    """Finds the rows to work on, the conflicts over them, and those that may have been passed by."""
+
+    def __init__(self, context: Context) -> None:
+        self._engine = context.engine
+        self._schema = context.history.schema
+        self._chains = context.chains
+        self._transactions = context.transactions
+        self._timeline = context.timeline
+        self._visibility = context.visibility
+
+    def rows(self, state: SessionState, record: Record, shape: Shape) -> tuple[list[Seen], str]:
+        """The rows that the statement may work on, and why it must fail with a conflict, if it must."""
+        table = shape.target
+        if table is None or shape.verb is Verb.INSERT:
+            return [], ""
+        now = self._chains.view(table, self._visibility.committed(state))
+        claim = state.claim
+        if claim.write is Sees.COMMITTED:
+            if claim.passes_by_dirty and shape.verb is Verb.UPDATE:
+                now = self._without_dirty(state, record, shape, now)
+            return now, self._newer_than_snapshot(state, record, shape, now)
+        moment = self._visibility.snapshot(state, record)
+        then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, moment))
+        if not shape.plain:
+            if record.waited:
+                raise UndecidedError("a write over several tables that waited")
+            return then, ""
+        found = set(self._engine.matching(record.sql, shape, then))
+        if claim.on_conflict is OnConflict.RECHECK:
+            return [seen for seen in now if seen.row in found], ""
+        return then, self._changed_since(state, shape, table, found, moment)
+
+    def _without_dirty(
+        self, state: SessionState, record: Record, shape: Shape, now: Sequence[Seen]
+    ) -> list[Seen]:
+        """The rows without those that an UPDATE passes by for what is not committed in them."""
+        assert shape.target is not None
+        newest = [self._chains.newest(shape.target, seen.row) for seen in now]
+        dirty = [one for one in newest if self._transactions.is_foreign(state, one)]
+        passed_by = {one.row for one in dirty if self._is_passed_by(record, shape, one)}
+        return [seen for seen in now if seen.row not in passed_by]
+
+    def _is_passed_by(self, record: Record, shape: Shape, version: Version) -> bool:
+        """Whether a version is deleted or does not meet the condition."""
+        if version.values is None:
+            return True
+        if not shape.plain:
+            raise UndecidedError("which rows a statement over several tables passes by")
+        return not self._engine.matching(record.sql, shape, [Seen(version.row, version.values)])
+
+    # -- conflicts
+
+    def lost_at_commit(self, state: SessionState) -> str:
+        """Why an optimistic transaction must not commit: a row that it changed has been changed since."""
+        if state.transaction is None or not state.moments:
+            return ""
+        moment = max(state.moments)
+        for table in self._chains.tables():
+            for row, versions in self._chains.rows(table):
+                own = [one for one in versions if one.writer == state.transaction]
+                then = self._visibility.values_at(table, row, moment)
+                if not own or own[-1].values == then:  # what leaves a row as it was may not count as a write
+                    continue
+                for one in versions:
+                    if self._committed_after(one.writer, moment) and one.values != then:
+                        who = self._transactions.owner(one.writer)
+                        return f"{who} changed a row of {table} after the snapshot and committed first"
+        return ""
+
+    def _committed_after(self, writer: int, moment: int) -> bool:
+        return self._chains.is_committed(writer) and not self._chains.committed_by(writer, moment)
+
+    def _newer_than_snapshot(
+        self, state: SessionState, record: Record, shape: Shape, now: Sequence[Seen]
+    ) -> str:
+        """Why a statement that works on the newest rows must fail: they are newer than its snapshot."""
+        if state.claim.on_conflict is not OnConflict.FAIL or not state.moments or not shape.plain:
+            return ""
+        if state.maybe_unopened or shape.target is None:
+            return ""
+        over_index = state.claim.misses_conflict_over_index and shape.locking is Locking.SHARE
+        if over_index and is_covered(self._schema.table(shape.target), shape):
+            return ""
+        found = set(self._engine.matching(record.sql, shape, now))
+        return self._changed_since(state, shape, shape.target, found, max(state.moments))
+
+    def _changed_since(
+        self, state: SessionState, shape: Shape, table: str, rows: set[int], moment: int
+    ) -> str:
+        """Why rows that were found in the snapshot cannot be written any more."""
+        if state.claim.on_conflict is OnConflict.AT_COMMIT:
+            return ""  # that shows at COMMIT
+        for row in sorted(rows):
+            newest = self._chains.newest(table, row)
+            if newest.writer == state.transaction or self._chains.committed_by(newest.writer, moment):
+                continue
+            if newest.values is not None and newest.values == self._visibility.values_at(table, row, moment):
+                continue  # not every engine takes note of a write that leaves a row as it was
+            if state.claim.updates_and_deletes_agree and newest.deleted != self._deletes(shape):
+                continue
+            who = self._transactions.owner(newest.writer)
+            if self._chains.is_committed(newest.writer):
+                return f"{who} changed a row of {table} after the snapshot and committed"
+            if state.claim.on_conflict is OnConflict.REFUSE:
+                return f"{who} has changed a row of {table} and not committed yet"
+        return ""
+
+    def _deletes(self, shape: Shape) -> bool:
+        """Whether the statement takes rows away, to put others in their place perhaps."""
+        assert shape.target is not None
+        return shape.verb is Verb.DELETE or sets_indexed(self._schema.table(shape.target), shape)
+
+    # -- doubts
+
+    def doubtful(
+        self, state: SessionState, record: Record, shape: Shape, worked_on: Sequence[int]
+    ) -> frozenset[int]:
+        """Rows that match now, but that a statement which waited may have passed by, because they did not
+        match or were not there when it came along, and no lock kept others from changing that."""
+        claim = state.claim
+        if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
+            return frozenset()
+        if not shape.plain or shape.target is None or shape.verb is Verb.INSERT:
+            return frozenset()
+        launched = self._timeline.launched_at[record.step]
+        doubtful = set()
+        for row in worked_on:
+            versions = self._chains.versions(shape.target, row)
+            then = [one for one in versions if self._chains.committed_by(one.writer, launched)]
+            if any(one.writer == state.transaction for one in versions) or then[-1:] == [versions[-1]]:
+                continue
+            dirty = self._timeline.dirty_at[record.step].get((shape.target, row))
+            if not then or self._may_pass_by(claim, record, shape, then[-1], dirty):
+                doubtful.add(row)
+        return frozenset(doubtful)
+
+    def _may_pass_by(
+        self, claim: Claim, record: Record, shape: Shape, old: Version, dirty: Version | None
+    ) -> bool:
+        """Whether a row did not match when the statement may have come along. A row that was locked then had
+        to be waited for, unless the deviations of the claim say otherwise."""
+        if dirty is None:
+            return self._is_passed_by(record, shape, old)
+        if shape.verb is not Verb.UPDATE or not (claim.passes_by_unmatched or claim.passes_by_dirty):
+            return False
+        deciding = old if claim.passes_by_unmatched else dirty
+        return self._is_passed_by(record, shape, deciding) and not self._is_reached_late(
+            record, shape, old, dirty
+        )
+
+    def _is_reached_late(self, record: Record, shape: Shape, old: Version, dirty: Version) -> bool:
+        """Whether the statement must have waited for the holder of a row at another row on its way there. Then
+        the holder had ended when it came to this one."""
+        assert shape.target is not None
+        place = scan_place(self._schema.table(shape.target), shape, old)
+        for (table, row), held in self._timeline.dirty_at[record.step].items():
+            if table != shape.target or row == dirty.row or held.writer != dirty.writer:
+                continue
+            before = self._committed_at_launch(record, table, row)
+            if before is None or self._is_passed_by(record, shape, before):
+                continue
+            other = scan_place(self._schema.table(table), shape, before)
+            if place is not None and other is not None and other < place:
+                return True
+        return False
+
+    def _committed_at_launch(self, record: Record, table: str, row: int) -> Version | None:
+        launched = self._timeline.launched_at[record.step]
+        versions = self._chains.find(table, row)
+        return next(
+            (one for one in reversed(versions) if self._chains.committed_by(one.writer, launched)), None
+        )
+
+
+def without_some(work: Sequence[Seen], doubtful: frozenset[int]) -> list[list[Seen]]:
+    """The rows without any of the doubtful ones, with some, and with all."""
+    if len(doubtful) > DOUBTFUL_ROWS_MAX:
+        raise UndecidedError("a statement that waited while many rows came under its condition")
+    return [
+        [seen for seen in work if seen.row not in left_out]
+        for size in range(len(doubtful) + 1)
+        for left_out in combinations(sorted(doubtful), size)
+    ]

@@ -1,0 +1,56 @@
+"""The evaluator's walk along a history, made once and shared by the oracles that need it."""
+
+from functools import cached_property
+
+from acidtest.claims import claims_of
+from acidtest.graph import Occurrence, phenomena
+from acidtest.model import History, Trace, Verdict, unknown
+from acidtest.oracles.engines.evaluating import engine_for
+from acidtest.oracles.judging import Claims, Walked, judge_under
+
+SOLVER = "solver"
+
+
+class HistoryWalk:
+    """The walk along one history; what follows from it is worked out when it is asked for."""
+
+    def __init__(self, history: History, claims: Claims | None = None) -> None:
+        self.claims = claims_of(history) if claims is None else claims
+        self._walked = _walk(history, self.claims)
+
+    @property
+    def verdict(self) -> Verdict:
+        """What `solver` says."""
+        return self._walked.verdict
+
+    @cached_property
+    def trace(self) -> Trace | None:
+        """What the transactions read and wrote; None if the walk did not come to the end."""
+        return self._walked.trace()
+
+    @cached_property
+    def occurrences(self) -> tuple[Occurrence, ...] | None:
+        """The phenomena that occurred; None if there is no trace."""
+        return None if self.trace is None else tuple(phenomena(self.trace))
+
+
+def _walk(history: History, claims: Claims | None) -> Walked:
+    if claims is None:
+        return Walked(unknown(SOLVER, f"nothing is written down about what {history.dbms} promises"))
+    return judge_under(
+        SOLVER, history, claims, lambda: engine_for(history.dbms, history.schema, history.version)
+    )
+
+
+class Walks:
+    """Keeps the walk along the last history."""
+
+    def __init__(self) -> None:
+        self._history: History | None = None
+        self._walk: HistoryWalk | None = None
+
+    def of(self, history: History) -> HistoryWalk:
+        """The walk along a history."""
+        if self._walk is None or self._history is not history:
+            self._walk, self._history = HistoryWalk(history), history
+        return self._walk
