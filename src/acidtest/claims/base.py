@@ -81,6 +81,8 @@ class Claim:
     """A first statement that waited starts over with a new snapshot, because nothing was read before."""
     grammar: str = "mysql"
     """The name by which sqlglot knows the DBMS's SQL."""
+    begin_commits: bool = True
+    """BEGIN inside a transaction commits it; else it is ignored."""
     savepoints_stack: bool = False
     """A savepoint whose name is used again hides the old one; else it replaces it."""
     numbers_from_sequence: bool = False

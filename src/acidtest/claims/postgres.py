@@ -28,6 +28,7 @@ _READ_COMMITTED = Claim(
     # "tuple to be locked was already moved to another partition due to concurrent update"
     moved_errors=frozenset({ErrorKind.SERIALIZATION_FAILURE}),
     grammar="postgres",
+    begin_commits=False,
     savepoints_stack=True,
     # https://www.postgresql.org/docs/current/datatype-numeric.html#DATATYPE-SERIAL
     numbers_from_sequence=True,

@@ -57,9 +57,7 @@ class EvaluatingEngine(Engine):
         except EvaluationError:
             return False
 
-    def matching(
-        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None
-    ) -> list[int]:
+    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None) -> list[int]:
         if shape.target is None or (views is None and not shape.plain):
             raise UndecidedError("which rows a statement over several tables works on")
         try:
@@ -79,7 +77,6 @@ class EvaluatingEngine(Engine):
         next_number: int | None,
         related: Views | None = None,
     ) -> Effect:
-        """`related`: all living rows of the tables that foreign keys connect with the target."""
         write = self._write(sql, shape)
         others = related or {}
         try:

@@ -1,7 +1,7 @@
 """Everything that a walk knows, for those who judge a part of it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from acidtest.claims import Claim
 from acidtest.model import History, Record
@@ -10,7 +10,7 @@ from acidtest.oracles.engines.base import Engine
 from acidtest.oracles.replay.timeline import Timeline
 from acidtest.oracles.replay.transactions import Transactions
 from acidtest.oracles.replay.visibility import Visibility
-from acidtest.sql.shape import Verb
+from acidtest.sql.shape import Locking, Shape, Verb
 
 HALF_DONE = "a dirty read of what a waiting write has done so far"
 """Why a read that sees what is not committed cannot be judged."""
@@ -26,6 +26,8 @@ class Context:
     transactions: Transactions
     timeline: Timeline
     visibility: Visibility
+    unexplained_conflicts: list[int] = field(default_factory=list)
+    """Steps that failed with a conflict for which the walk sees no reason."""
 
     @classmethod
     def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine) -> "Context":
@@ -45,3 +47,17 @@ class Context:
             if other.verb is not Verb.READ and other.target in tables:
                 return True
         return False
+
+    def works_on(self, record: Record, tables: Sequence[str]) -> bool:
+        """Whether a statement of another session that writes or locks rows of these tables is under way."""
+        for session, step in self.timeline.in_flight.items():
+            if session == record.session:
+                continue
+            other = self.transactions.sessions[session].shape(self.history.records[step])
+            if other is None or (set(other.reads) & set(tables) and _locks(other)):
+                return True
+        return False
+
+
+def _locks(shape: Shape) -> bool:
+    return shape.verb is not Verb.READ or shape.locking is not Locking.NONE or shape.locks_inside

@@ -1,11 +1,12 @@
 """Locks that are surely held, by transactions that have not ended."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from acidtest.claims import Claim, Lock, TableLock
 from acidtest.evaluator.writes import Effect
-from acidtest.model import Row, Table
+from acidtest.model import Row, Schema, Table
+from acidtest.oracles.replay.clustered import clustered_index
 from acidtest.sql.shape import Locking, Shape, Verb
 
 
@@ -128,6 +129,32 @@ def wanted_by_write(
             if before is None or after is None or all(before[i] == after[i] for i in positions):
                 modes[row] = Lock.NO_KEY_UPDATE
     return Wanted(table.name, modes, Lock.EXCLUSIVE)
+
+
+def wanted_by_references(claim: Claim, schema: Schema, effect: Effect) -> Iterator[Wanted]:
+    """What a write surely takes on rows of other tables because of foreign keys."""
+    new = {(change.table, change.row): change.values for change in effect.changes if change.table}
+    for name in sorted({table for table, _ in effect.touched}):
+        rows = [row for table, row in effect.touched if table == name]
+        modes = {
+            row: Lock.NO_KEY_UPDATE
+            if claim.key_locks and new.get((name, row)) is not None
+            else Lock.EXCLUSIVE
+            for row in rows
+        }
+        yield Wanted(name, modes, Lock.EXCLUSIVE)
+    shared = Lock.KEY_SHARE if claim.key_locks else claim.share_lock
+    for name in sorted({table for table, _ in effect.referenced}):
+        if claim.key_locks or _is_referred_to_by_clustered_key(schema, name):
+            rows = [row for table, row in effect.referenced if table == name]
+            yield Wanted(name, dict.fromkeys(rows, shared), shared)
+
+
+def _is_referred_to_by_clustered_key(schema: Schema, name: str) -> bool:
+    """Whether a lock on what foreign keys refer to is one on the row, not on an entry of another index."""
+    clustered = clustered_index(schema.table(name))
+    keys = [key.references for table in schema.tables for key in table.foreign_keys if key.table == name]
+    return clustered is not None and all(key == clustered.columns for key in keys)
 
 
 def key_positions(table: Table) -> frozenset[int]:

@@ -25,7 +25,7 @@ def about_one_table(shape: Shape, grammar: str) -> Shape:
     parts = [table.args.get(part) for part in ("joins", "sample", "partition", "version")]
     if any(parts) or any(tree.args.get(part) for part in _MORE_THAN_ONE):
         return shape
-    if any(_is_of(one, tree) for one in tree.find_all(exp.AggFunc, exp.Window)):
+    if any(one.parent_select is tree for one in tree.find_all(exp.AggFunc, exp.Window)):
         return shape
     name = table_name(table, grammar)
     return shape if name not in shape.reads else replace(shape, target=name, alias=alias_of(table, grammar))
@@ -41,11 +41,6 @@ def tests_rows_alone(shape: Shape) -> bool:
     return not tree.this.args.get("joins") and not any(tree.args.get(part) for part in _MORE_THAN_A_WRITE)
 
 
-def _is_of(node: exp.Expression, select: exp.Select) -> bool:
-    """Whether an expression belongs to this query and not to one inside of it."""
-    return node.parent_select is select
-
-
 def reads_its_table_again(shape: Shape, grammar: str) -> bool:
     """Whether a subquery or another place of a join reads the target, too."""
     named = [
@@ -54,5 +49,7 @@ def reads_its_table_again(shape: Shape, grammar: str) -> bool:
         if isinstance(table.this, exp.Identifier) and not isinstance(table.parent, exp.Lock)
     ]
     deleted_from = {id(table) for table in shape.tree.args.get("tables") or ()}
-    places = [one for one in named if id(one) not in deleted_from and table_name(one, grammar) == shape.target]
+    places = [
+        one for one in named if id(one) not in deleted_from and table_name(one, grammar) == shape.target
+    ]
     return len(places) > 1

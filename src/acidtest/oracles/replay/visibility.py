@@ -66,6 +66,10 @@ class Visibility:
             case Sees.SNAPSHOT:
                 return lambda version: version.writer == own or chains.committed_by(version.writer, moment)
 
+    def found_by(self, state: SessionState, record: Record, sees: Sees) -> Visible:
+        """The test for what a write or a locking read finds."""
+        return self.visible(state, sees, self.snapshot(state, record))
+
     def committed(self, state: SessionState) -> Visible:
         """The test for what is committed by now, or its own."""
         return self.visible(state, Sees.COMMITTED, self._chains.clock)
