@@ -1,13 +1,13 @@
 """One target, its executor and its oracles: run a case and judge what happened."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Self
 
 from acidtest.claims import claims_of
-from acidtest.execute import Executor
+from acidtest.execute import Executor, Limits
 from acidtest.model import Case, History, Judgement, Verdict, unknown
 from acidtest.oracles.registry import DEFAULT, IF_UNDECIDED, ORACLES, Oracle, check_names
 from acidtest.oracles.walks import Walks
@@ -31,17 +31,34 @@ class Examined:
         """The verdict that names what is wrong."""
         return first_violation(self.verdicts)
 
+    @property
+    def undecided_because(self) -> str:
+        """The reason of the first oracle that could not decide; empty if there is none."""
+        return next((one.reason for one in self.verdicts if one.judgement is Judgement.UNKNOWN), "")
+
+
+OnDefect = Callable[[History, str, Exception], None]
+"""Told of a history, the oracle that failed on it, and how."""
+
 
 class Examiner:
     """Holds an executor and oracles for one target; close it, the target stays open."""
 
-    def __init__(self, target: Target, oracles: Iterable[str] = DEFAULT) -> None:
+    def __init__(
+        self,
+        target: Target,
+        oracles: Iterable[str] = DEFAULT,
+        *,
+        limits: Limits | None = None,
+        on_defect: OnDefect | None = None,
+    ) -> None:
         self.target = target
         self.oracles = tuple(check_names(oracles))
+        self._on_defect = on_defect
         self._walks = Walks()
         self._made: dict[str, Oracle] = {}
         with ExitStack() as stack:
-            self.executor = stack.enter_context(Executor(target))
+            self.executor = stack.enter_context(Executor(target, limits))
             self._stack = stack.pop_all()
 
     def examine(self, case: Case, *, fresh: bool = False) -> Examined:
@@ -55,20 +72,29 @@ class Examiner:
         for name in self.oracles if oracles is None else check_names(oracles):
             if name.endswith(IF_UNDECIDED) and judgement_of(history, verdicts) is not Judgement.UNKNOWN:
                 continue
-            verdict = _safely(self._oracle(name.removesuffix(IF_UNDECIDED)), history)
+            verdict = self._safely(name.removesuffix(IF_UNDECIDED), history)
             if verdict is not None:
                 verdicts.append(verdict)
         return tuple(verdicts)
 
+    def _safely(self, name: str, history: History) -> Verdict | None:
+        """A defect of an oracle must not end a run: it is unknown, and counted as ours."""
+        try:
+            return self._oracle(name).judge(history)
+        except Exception as error:
+            if self._on_defect is not None:
+                self._on_defect(history, name, error)
+            return unknown(name, f"a defect of ours: {type(error).__name__}: {error}", defect=True)
+
     def _oracle(self, name: str) -> Oracle:
         if name not in self._made:
-            self._made[name] = ORACLES[name].make(self.target, self._walks)
+            oracle = ORACLES[name].make(self.target, self._walks)
+            self._stack.callback(oracle.close)
+            self._made[name] = oracle
         return self._made[name]
 
     def close(self) -> None:
         """Give back sessions and scratch tables."""
-        for oracle in self._made.values():
-            oracle.close()
         self._made.clear()
         self._stack.close()
 
@@ -79,23 +105,16 @@ class Examiner:
         self.close()
 
 
-def _safely(oracle: Oracle, history: History) -> Verdict | None:
-    """A defect of an oracle must not end a run: it is unknown, and counted as ours."""
-    try:
-        return oracle.judge(history)
-    except Exception as error:
-        return unknown(oracle.name, f"a defect of ours: {type(error).__name__}: {error}", defect=True)
-
-
 def judgement_of(history: History, verdicts: Iterable[Verdict]) -> Judgement:
     """A violation by one is a violation. To pass, somebody must have judged the statements, and where the
     level promises serializability, somebody must have judged that too."""
     given = list(verdicts)
     if any(one.is_violation for one in given):
         return Judgement.VIOLATION
-    passing = {one.oracle for one in given if one.judgement is Judgement.PASS}
+    judges = [one for one in given if ORACLES[one.oracle].judges_isolation]
+    passing = {one.oracle for one in judges if one.judgement is Judgement.PASS}
     statements = {"solver", "views"} & passing
-    asked = {one.oracle for one in given}
+    asked = {one.oracle for one in judges}
     if _promises_serializability(history) and {"graph", "serial"} & asked:
         decided = bool({"serial", "graph"} & passing) and (bool(statements) or "serial" in passing)
     else:

@@ -8,34 +8,26 @@ from random import Random
 from typing import Self
 
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examined, Examiner, OnDefect
 from acidtest.findings.finding import Finding
 from acidtest.findings.investigate import Investigator
 from acidtest.generate import Flavour, Generator, Profile, flavour_of
-from acidtest.model import Case, History, Level, Verdict
-from acidtest.oracles.registry import ORACLES, judge_all, make_oracles
-from acidtest.signatures import first_violation
+from acidtest.model import Case, History, Level
 from acidtest.targets import Target
 
 
 @dataclass(frozen=True, slots=True)
-class Examined:
-    """A case that went through the pipeline; without a history the DBMS refused its set-up.
+class Trial:
+    """A generated case and what became of it; nothing was examined if the DBMS refused its set-up.
 
     `conflicting`: two of its transactions were made to meet. `seconds` by stage.
     """
 
     case: Case
-    history: History | None
-    verdicts: tuple[Verdict, ...]
+    examined: Examined | None
     conflicting: bool
     seconds: Mapping[str, float]
     refusal: str = ""
-
-    @property
-    def violation(self) -> Verdict | None:
-        """The verdict that makes it a suspect."""
-        return first_violation(self.verdicts)
 
 
 def make_cases(
@@ -51,18 +43,15 @@ def make_cases(
 class Pipeline:
     """From dice to findings, on one target. Holds its sessions and scratch tables; close it."""
 
-    def __init__(self, target: Target, oracles: Sequence[str], profile: Profile) -> None:
+    def __init__(
+        self, target: Target, oracles: Sequence[str], profile: Profile, on_defect: OnDefect | None = None
+    ) -> None:
         self._target, self._profile = target, profile
-        self._executor = Executor(target)
-        everyone = dict(zip(ORACLES, make_oracles(ORACLES, target), strict=True))
-        self._judges = [everyone[name] for name in oracles]
-        self._all_judges = list(everyone.values())
+        self._examiner = Examiner(target, oracles, on_defect=on_defect)
         self._last: History | None = None
-        self._investigator = Investigator(self._executor, self._judges, self._all_judges)
+        self._investigator = Investigator(self._examiner)
 
-    def examine(
-        self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0
-    ) -> Iterator[Examined]:
+    def examine(self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0) -> Iterator[Trial]:
         """Cases without end, from the one at `start` on, each run and judged; `name` begins their ids."""
         watch = _StopWatch()
         flavour = flavour_of(self._target.dbms, self._target.version)
@@ -70,14 +59,14 @@ class Pipeline:
             watch.lap("generate")
             history, refusal = self._execute(case)
             watch.lap("execute")
-            verdicts = () if history is None else judge_all(self._judges, history)
+            examined = None if history is None else Examined(history, self._examiner.judge(history))
             watch.lap("judge")
-            yield Examined(case, history, verdicts, conflicting, watch.laps, refusal)
+            yield Trial(case, examined, conflicting, watch.laps, refusal)
             watch = _StopWatch()
 
     def _execute(self, case: Case) -> tuple[History | None, str]:
         try:
-            self._last = self._executor.run(case)
+            self._last = self._examiner.executor.run(case)
         except UsageError as refused:
             return None, str(refused)
         except TargetFailedError:
@@ -89,14 +78,11 @@ class Pipeline:
 
     def investigate(self, suspect: Examined, seed: int, progress: Callable[[str], None]) -> Finding:
         """Re-run, reduce and tell what an examined case with a violation comes to."""
-        assert suspect.history is not None
-        return self._investigator.investigate(suspect.history, suspect.verdicts, seed=seed, progress=progress)
+        return self._investigator.investigate(suspect, seed=seed, progress=progress)
 
     def close(self) -> None:
         """Give back sessions and scratch tables; the target stays open."""
-        for judge in self._all_judges:
-            judge.close()
-        self._executor.close()
+        self._examiner.close()
 
     def __enter__(self) -> Self:
         return self

@@ -13,10 +13,9 @@ from random import Random
 
 from acidtest.casefile import load_case
 from acidtest.corpus import anomalies
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.generate import SIMPLE, generate_cases
-from acidtest.model import Case, History, Judgement, Level, Verdict
-from acidtest.oracles.registry import Oracle, make_oracles
+from acidtest.model import Case, Level, Verdict
 from acidtest.simulated import BEHAVIOURS, Fault, case_file, faults_of, levels_of, spec_of
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
@@ -95,22 +94,16 @@ def _judge_all(
 ) -> tuple[dict[str, int], dict[str, int]]:
     """How often each oracle found a violation: of a kind that the fault shows as, and of others."""
     noticed, mistaken = dict.fromkeys(oracles, 0), dict.fromkeys(oracles, 0)
-    with open_target(spec) as target, Executor(target) as executor:
-        judges = make_oracles(oracles, target)
+    with open_target(spec) as target, Examiner(target, oracles) as examiner:
         for case in cases:
-            for verdict in _violations(judges, executor.run(case, fresh=True)):
+            for verdict in _violations(examiner.examine(case, fresh=True).verdicts):
                 right = fault is None or fault.shows_as(verdict.kind)
                 (noticed if right else mistaken)[verdict.oracle] += 1
-        for judge in judges:
-            judge.close()
     return noticed, mistaken
 
 
-def _violations(judges: Sequence[Oracle], history: History) -> Iterator[Verdict]:
-    for judge in judges:
-        verdict = judge.judge(history)
-        if verdict is not None and verdict.judgement is Judgement.VIOLATION:
-            yield verdict
+def _violations(verdicts: Sequence[Verdict]) -> Iterator[Verdict]:
+    return (verdict for verdict in verdicts if verdict.is_violation)
 
 
 def _random_cases(dbms: str, levels: Sequence[Level], seed: int, count: int) -> Iterator[Case]:
@@ -142,16 +135,13 @@ def downgrades(
         for ran in target.levels[:i]
     ]
     cases = [*anomalies(), *_random_cases(target.dbms, target.levels[:1], seed, random_cases)]
-    with Executor(target) as executor:
-        judges = make_oracles(oracles, target)
+    with Examiner(target, oracles) as examiner:
         for done, pair in enumerate(pairs):
             for case in cases:
-                history = executor.run(case.at_level(pair.ran))
+                history = examiner.executor.run(case.at_level(pair.ran))
                 claimed = replace(history, levels=dict.fromkeys(history.levels, pair.claimed))
                 pair.cases += 1
-                for verdict in _violations(judges, claimed):
+                for verdict in _violations(examiner.judge(claimed)):
                     pair.noticed[verdict.oracle] += 1
             on_progress(done + 1, len(pairs))
-        for judge in judges:
-            judge.close()
     return pairs

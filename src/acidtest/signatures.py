@@ -13,10 +13,10 @@ from typing import Any, Self
 
 from acidtest.model import (
     Affected,
+    CrashWitness,
     EventKind,
     Failed,
     History,
-    Judgement,
     Record,
     Rows,
     TransactionState,
@@ -81,10 +81,9 @@ class Signature:
 
 def signature_of(history: History, verdict: Verdict) -> Signature:
     """The signature of a violation."""
-    assert verdict.judgement is Judgement.VIOLATION
-    assert verdict.kind is not None
-    if verdict.kind is ViolationKind.CRASH:
-        return Signature(f"{verdict.kind}: {verdict.observed}", SERVER, False, frozenset())
+    assert verdict.violation is not None
+    if isinstance(verdict.violation.witness, CrashWitness):
+        return Signature(f"{verdict.kind}: {_crash(verdict.violation.witness)}", SERVER, False, frozenset())
     record = None if verdict.step is None else history.records[verdict.step]
     detail = _error_detail(record) if verdict.kind is ViolationKind.WRONG_ERROR else ""
     return Signature(
@@ -95,10 +94,8 @@ def signature_of(history: History, verdict: Verdict) -> Signature:
     )
 
 
-def first_violation(verdicts: Iterable[Verdict]) -> Verdict | None:
-    """The verdict that names a finding. Of a server that died nothing else can be said."""
-    violations = [verdict for verdict in verdicts if verdict.judgement is Judgement.VIOLATION]
-    return min(violations, key=lambda verdict: verdict.kind is not ViolationKind.CRASH, default=None)
+def _crash(witness: CrashWitness) -> str:
+    return "the server died" if witness.died or witness.error is None else witness.error.value
 
 
 def _error_detail(record: Record | None) -> str:

@@ -17,6 +17,10 @@ from acidtest.campaign.store import FILE
 SABOTAGE = Path(__file__).parent / "sabotage"
 
 
+def _sabotaged_path() -> str:
+    return os.pathsep.join(filter(None, [str(SABOTAGE), os.environ.get("PYTHONPATH")]))
+
+
 class Campaigns:
     """Starts campaigns in a folder and sees to it that none outlives the test."""
 

@@ -133,7 +133,7 @@ def test_a_defect_costs_one_case_and_is_told(tmp_path: Path, campaigns: Campaign
     process = campaigns.start("sqlite", *SIMPLE, "--cases", "60", DEFECT_AT="-0-2-1")
     out, err = process.communicate(timeout=100)
     assert process.returncode == 70, err
-    assert err.count('note: a defect of acidtest, KeyError: "an oracle\'s"') == 1
+    assert err.count('note: a defect of acidtest, KeyError: "the executor\'s"') == 1
     assert "Traceback" not in out + err
     log = (tmp_path / "o" / ERRORS).read_text()
     assert log.startswith("sqlite-SER-0-2-1: KeyError")
@@ -142,3 +142,12 @@ def test_a_defect_costs_one_case_and_is_told(tmp_path: Path, campaigns: Campaign
     assert (code, summary["exit_code"], summary["cases"]) == (70, 70, 70)
     assert (summary["defects"], summary["undecided"], summary["judged"]) == (1, {DEFECT: 1}, 69)
     assert summary["replaced_workers"] == 0
+
+
+def test_a_defect_of_an_oracle_is_told_and_the_others_go_on(tmp_path: Path, campaigns: Campaigns) -> None:
+    code, summary = campaigns.run("sqlite", *SIMPLE, "--cases", "60", ORACLE_DEFECT_AT="-0-2-1")
+    assert (code, summary["cases"], summary["defects"]) == (70, 60, 1)
+    assert (summary["judged"], summary["undecided"]) == (60, {}), "serial decides at SERIALIZABLE"
+    log = (tmp_path / "o" / ERRORS).read_text()
+    assert log.startswith("sqlite-SER-0-2-1, oracle solver: KeyError")
+    assert "Traceback" in log

@@ -2,9 +2,9 @@
 
 import pytest
 
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.model import Case, History, Verdict
-from acidtest.oracles.registry import ORACLES, Oracle, make_oracles
+from acidtest.oracles.registry import ORACLES
 from acidtest.targets.resolve import open_target
 
 
@@ -12,23 +12,20 @@ class Bench:
     """One target, its executor and its oracles."""
 
     def __init__(self, spec: str) -> None:
-        self.executor = Executor(open_target(spec))
-        self.oracles: dict[str, Oracle] = {
-            one.name: one for one in make_oracles(ORACLES, self.executor.target)
-        }
+        self.examiner = Examiner(open_target(spec), ORACLES)
+        self.executor = self.examiner.executor
 
     def run(self, case: Case, fresh: bool = False) -> History:
         return self.executor.run(case, fresh)
 
     def judge(self, history: History) -> dict[str, Verdict]:
         """By oracle, of those that have something to say."""
-        verdicts = {name: oracle.judge(history) for name, oracle in self.oracles.items()}
-        return {name: verdict for name, verdict in verdicts.items() if verdict is not None}
+        verdicts = {verdict.oracle: verdict for verdict in self.examiner.judge(history)}
+        assert not [verdict for verdict in verdicts.values() if verdict.defect]
+        return verdicts
 
     def close(self) -> None:
-        for oracle in self.oracles.values():
-            oracle.close()
-        self.executor.close()
+        self.examiner.close()
         self.executor.target.close()
 
 

@@ -583,7 +583,7 @@ def silent(bench: Bench, trap: Trap, level: Level | None) -> History:
     assert check(history) == (), level
     for oracle, verdict in bench.judge(history).items():
         allowed = {Judgement.PASS} | ({Judgement.UNKNOWN} if oracle in trap.undecided else set())
-        assert verdict.judgement in allowed, (level, oracle, verdict.explanation)
+        assert verdict.judgement in allowed, (level, oracle, verdict.reason)
     return history
 
 

@@ -16,6 +16,7 @@ from acidtest.model import (
     Judgement,
     Level,
     Outcome,
+    Phenomenon,
     Row,
     Rows,
     Verdict,
@@ -33,10 +34,7 @@ def run(bench: Bench, text: str, level: Level | None = None) -> History:
 
 
 def judged(bench: Bench, history: History) -> Verdict:
-    """What the oracle says."""
-    verdict = bench.oracles["views"].judge(history)
-    assert verdict is not None
-    return verdict
+    return bench.judge(history)["views"]
 
 
 def live(*values: object) -> object:
@@ -85,22 +83,23 @@ def test_a_clean_history_passes(spec: str, benches: Benches) -> None:
 
 @pytest.mark.parametrize("spec", EVERYWHERE)
 @pytest.mark.parametrize(
-    ("step", "seen", "anomaly"),
+    ("step", "seen", "phenomenon"),
     [
-        (5, ((1, 11), (2, 20)), "dirty read (P1, G1b)"),
-        (7, ((1, 11), (2, 20)), "aborted read (G1a)"),
-        (4, ((1, 10), (2, 20)), "own write not seen"),
-        (2, ((1, 10),), ""),
+        (5, ((1, 11), (2, 20)), Phenomenon.P1),
+        (7, ((1, 11), (2, 20)), Phenomenon.G1A),
+        (4, ((1, 10), (2, 20)), None),
+        (2, ((1, 10),), None),
     ],
 )
 def test_a_wrong_answer_is_a_violation(
-    spec: str, step: int, seen: tuple[Row, ...], anomaly: str, benches: Benches
+    spec: str, step: int, seen: tuple[Row, ...], phenomenon: Phenomenon | None, benches: Benches
 ) -> None:
     bench = benches.of(spec)
     history = run(bench, SETUP + WRITER_AND_READER)
     verdict = judged(bench, with_outcome(history, step, rows(*seen)))
     assert (verdict.judgement, verdict.kind) == (Judgement.VIOLATION, ViolationKind.WRONG_ROWS)
-    assert (verdict.step, verdict.anomaly) == (step, anomaly)
+    assert verdict.violation is not None
+    assert (verdict.step, verdict.violation.phenomenon) == (step, phenomenon)
 
 
 @pytest.mark.parametrize("spec", EVERYWHERE)
@@ -269,8 +268,6 @@ def test_duckdb_lets_a_delete_pass_an_update(anomaly: str, benches: Benches) -> 
     case = next(case for case in corpus.anomalies() if case.id == anomaly)
     verdict = judged(bench, bench.run(case))
     assert (verdict.judgement, verdict.kind) == (Judgement.VIOLATION, ViolationKind.WRONG_ERROR)
-    assert verdict.known is not None
-    assert "17223" in verdict.known.link
 
 
 def test_duckdb_loses_an_update_and_a_later_read_shows_it(benches: Benches) -> None:
@@ -286,8 +283,6 @@ def test_duckdb_loses_an_update_and_a_later_read_shows_it(benches: Benches) -> N
 """
     verdict = judged(bench, run(bench, SETUP + schedule))
     assert verdict.judgement is Judgement.VIOLATION
-    assert verdict.known is not None
-    assert "17223" in verdict.known.link
 
 
 @pytest.mark.parametrize(
@@ -303,8 +298,6 @@ def test_duckdb_loses_an_update(one: str, other: str, benches: Benches) -> None:
     schedule = f"/* tx1 */ BEGIN;\n/* tx1 */ {one};\n/* tx2 */ {other};\n/* tx1 */ COMMIT;\n"
     verdict = judged(bench, run(bench, SETUP + schedule))
     assert verdict.kind is ViolationKind.WRONG_FINAL_STATE
-    assert verdict.known is not None
-    assert "17223" in verdict.known.link
 
 
 MISSED_IN_SILENCE = """\
@@ -328,8 +321,6 @@ def test_a_row_that_a_waiting_update_missed_is_not_locked_by_it_either(benches: 
     bench = benches.of("mariadb@10.11")
     verdict = judged(bench, run(bench, MISSED_IN_SILENCE, RC))
     assert verdict.kind is ViolationKind.MISSING_BLOCK
-    assert verdict.known is not None
-    assert "MDEV-27992" in verdict.known.link
 
 
 @pytest.mark.live("mariadb@10.11")

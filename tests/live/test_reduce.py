@@ -8,10 +8,9 @@ import pytest
 
 from acidtest import corpus
 from acidtest.casefile import load_case, parse_case, print_case
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.findings.same_bug import SameBug, look
 from acidtest.model import Case, Statement, interleave
-from acidtest.oracles.registry import make_oracles
 from acidtest.reduce import POLICIES, characters, reduce_case
 from acidtest.signatures import signature_of
 from acidtest.sql import StatementKind, kind_of
@@ -33,8 +32,8 @@ THIRD = (
 
 
 @pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with open_target(SPEC) as target, Executor(target) as running:
+def examiner() -> Iterator[Examiner]:
+    with open_target(SPEC) as target, Examiner(target, ["solver"]) as running:
         yield running
 
 
@@ -93,15 +92,14 @@ def _padded(sql: str) -> str:
 
 @pytest.mark.live(SPEC)
 @pytest.mark.parametrize("bug", BUGS)
-def test_a_reduced_finding_is_as_short_as_the_report(bug: str, executor: Executor) -> None:
+def test_a_reduced_finding_is_as_short_as_the_report(bug: str, examiner: Examiner) -> None:
     known = load_case(corpus.find(bug))
     found = inflated(known)
     assert characters(found) > 3 * characters(known)
-    [judge] = make_oracles(("solver",), executor.target)
-    seen = look(found, executor, judge)
+    seen = look(found, examiner, "solver")
     assert seen is not None, "the inflated case still shows the bug"
-    gate = SameBug(executor, judge, signature_of(*seen))
-    dialect = executor.target.dialect
+    gate = SameBug(examiner, "solver", signature_of(*seen))
+    dialect = examiner.target.dialect
     result = reduce_case(found, dialect, gate.interesting, reordering=gate.reordering, rng=Random(1))
     assert result.stopped == "minimal"
     assert len(result.case.transactions) == len(known.transactions)
@@ -116,16 +114,15 @@ def statements(case: Case) -> int:
 
 @pytest.mark.live(SPEC)
 @pytest.mark.parametrize("policy", POLICIES)
-def test_every_policy_gets_there(policy: str, executor: Executor) -> None:
+def test_every_policy_gets_there(policy: str, examiner: Examiner) -> None:
     known = load_case(corpus.find("MDEV-26643"))
     found = inflated(known)
-    [judge] = make_oracles(("solver",), executor.target)
-    seen = look(found, executor, judge)
+    seen = look(found, examiner, "solver")
     assert seen is not None
-    gate = SameBug(executor, judge, signature_of(*seen))
+    gate = SameBug(examiner, "solver", signature_of(*seen))
     result = reduce_case(
         found,
-        executor.target.dialect,
+        examiner.target.dialect,
         gate.interesting,
         reordering=gate.reordering,
         policy=policy,

@@ -22,9 +22,20 @@ from acidtest.corpus import bugs
 from acidtest.execute import Executor
 from acidtest.generate import PROFILES, Profile, generate_cases, profile_of
 from acidtest.generate.profile import SWITCHES, without
-from acidtest.model import ErrorKind, Failed, History, Judgement, Level, Verdict
+from acidtest.model import (
+    ErrorKind,
+    Failed,
+    History,
+    Judgement,
+    Level,
+    Reason,
+    RowsWitness,
+    Verdict,
+    Violation,
+)
 from acidtest.oracles.registry import ORACLES, Oracle
-from acidtest.report import print_history
+from acidtest.oracles.walks import Walks
+from acidtest.report import print_history, print_verdicts
 from acidtest.signatures import Signature, signature_of
 from acidtest.sql import kind_of
 from acidtest.targets import Target
@@ -89,9 +100,9 @@ class Tally:
         if verdict.judgement is Judgement.PASS:
             self.passed[verdict.oracle] += 1
         elif verdict.judgement is Judgement.UNKNOWN:
-            self.unknown[verdict.oracle, verdict.explanation] += 1
-            if self.unknown[verdict.oracle, verdict.explanation] == 1:
-                self._store(history, verdict, ("unknown", verdict.explanation))
+            self.unknown[verdict.oracle, verdict.reason] += 1
+            if self.unknown[verdict.oracle, verdict.reason] == 1:
+                self._store(history, verdict, ("unknown", verdict.reason))
         else:
             group = _group(history, verdict)
             self.violations[group] += 1
@@ -109,17 +120,7 @@ class Tally:
     def _store(self, history: History, verdict: Verdict, group: tuple[str, ...]) -> None:
         name = "-".join("".join(c if c.isalnum() else "_" for c in part) for part in group if part)
         path = self.out / f"{name[:150]}-{max(self.violations[group], 1)}.sql"
-        story = [
-            f"-- {verdict.oracle}: {verdict.kind} at step {verdict.step}: {_sql(history, verdict)}",
-            f"-- expected {verdict.expected}",
-            f"-- observed {verdict.observed}",
-            f"-- {verdict.explanation}; {verdict.anomaly}",
-            *(
-                f"--   {'extra' if one.extra else 'missing'} {one.row}: {one.why}"
-                for one in verdict.differences
-            ),
-        ]
-        path.write_text(print_history(history) + "\n".join(story) + "\n", encoding="utf-8")
+        path.write_text(print_history(history) + print_verdicts(history, [verdict]), encoding="utf-8")
 
     def lines(self) -> Iterator[str]:
         """The summary."""
@@ -146,22 +147,26 @@ class Tally:
             yield f"  MAY BE {bug}: {len(numbers)}, first at case {numbers[0]}"
 
 
-def _sql(history: History, verdict: Verdict) -> str:
-    return "the final state" if verdict.step is None else history.records[verdict.step].sql
-
-
 def _group(history: History, verdict: Verdict) -> tuple[str, ...]:
     """Oracle, level, kind, known behaviour, the kind of statement at which it shows, and what stands out."""
     levels = "+".join(sorted({level.short for level in history.levels.values()}))
-    known = verdict.known.name if verdict.known is not None else ""
+    violation = verdict.violation
+    assert violation is not None
+    known = ", ".join(one.id for one in violation.explained_by)
+    phenomenon = violation.phenomenon.value if violation.phenomenon else ""
     if verdict.step is None:
         shape = "final state"
     else:
         sql = history.records[verdict.step].sql
         shape = f"{kind_of(sql).value} {sql.split()[0]}" + (" locking" if _locks(sql) else "")
-    repeated = "row repeated" if any("so many times" in one.why for one in verdict.differences) else ""
+    repeated = "row repeated" if Reason.REPEATED in _reasons(violation) else ""
     after = "after a deadlock" if _had_deadlock(history) else ""
-    return verdict.oracle, levels, str(verdict.kind), known, verdict.anomaly, shape, repeated, after
+    return verdict.oracle, levels, str(verdict.kind), known, phenomenon, shape, repeated, after
+
+
+def _reasons(violation: Violation) -> set[Reason]:
+    witness = violation.witness
+    return {one.reason for one in witness.differences} if isinstance(witness, RowsWitness) else set()
 
 
 def _had_deadlock(history: History) -> bool:
@@ -246,7 +251,8 @@ def main(
         folder = out / "".join(c if c.isalnum() else "-" for c in f"{spec}-{profile}-{seed}")
         folder.mkdir(parents=True, exist_ok=True)
         with open_target(spec) as target, ExitStack() as stack:
-            oracles = [stack.enter_context(closing(ORACLES[name].make(target))) for name in chosen]
+            walks = Walks()
+            oracles = [stack.enter_context(closing(ORACLES[name].make(target, walks))) for name in chosen]
             for level in tuple(map(Level.parse, names)) or target.levels:
                 reduced = without(profile_of(profile), parts)
                 tally = soak(target, reduced, seed, cases, level, oracles, folder)

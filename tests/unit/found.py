@@ -4,13 +4,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from acidtest.casefile import load_case, print_case
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.findings import Finding
 from acidtest.findings.prose import explanation, level_of, summary
-from acidtest.model import Case, Judgement, Level, Transaction
-from acidtest.oracles.registry import ORACLES, make_oracles
+from acidtest.model import Case, Level, Transaction
+from acidtest.oracles.registry import ORACLES
 from acidtest.report import print_history, print_verdicts, verdict_to_json
-from acidtest.signatures import first_violation, signature_of
+from acidtest.signatures import signature_of
 from acidtest.simulated import case_file, fault_named
 from acidtest.targets.resolve import open_target
 
@@ -26,17 +26,14 @@ def found(case: Case, spec: str, level: Level | None = None) -> Finding:
     """The finding that a case shows on a target, not reduced."""
     case = case.at_level(level)
     case = replace(case, transactions=tuple(_bare(case)), expect_final=())
-    with open_target(spec) as target, Executor(target) as executor:
-        judges = make_oracles(ORACLES, target)
-        history = executor.run(case, fresh=True)
-        verdicts = [one for judge in judges if (one := judge.judge(history)) is not None]
-        for judge in judges:
-            judge.close()
+    with open_target(spec) as target, Examiner(target, ORACLES) as examiner:
+        examined = examiner.examine(case, fresh=True)
         label, dbms, version = target.label, target.dbms, target.version
-    verdict = first_violation(verdicts)
+    history, verdicts, verdict = examined.history, examined.verdicts, examined.violation
     assert verdict is not None, "the case shows nothing"
+    assert verdict.violation is not None
     signature = signature_of(history, verdict)
-    known = verdict.known
+    explained = verdict.violation.explained_by
     return Finding(
         signature=signature.text,
         digest=signature.digest,
@@ -47,18 +44,18 @@ def found(case: Case, spec: str, level: Level | None = None) -> Finding:
         version=version,
         settings=dict(history.settings),
         level=level_of(history),
-        oracles=tuple(one.oracle for one in verdicts if one.judgement is Judgement.VIOLATION),
+        oracles=tuple(one.oracle for one in verdicts if one.is_violation),
         summary=summary(history, verdict),
         minimal=print_case(case),
-        observed=print_history(history) + print_verdicts(history, verdicts, ()),
+        observed=print_history(history) + print_verdicts(history, verdicts),
         original=print_case(case),
         verdicts=tuple(map(verdict_to_json, verdicts)),
         explanation=tuple(explanation(history, verdict)),
         shown=10,
         runs=10,
         reduction="not at all",
-        behaviour=known.name if known else "",
-        behaviour_link=known.link if known else "",
+        behaviour=", ".join(known.title for known in explained),
+        behaviour_link=next((known.link for known in explained), ""),
         seed=7,
         case="7-12",
         seconds=41.4,

@@ -68,6 +68,7 @@ class ScriptedSession(Session):
         self.cancelled = False
 
     def launch(self, sql: str) -> None:
+        self._target.launched = True
         self._target.on_launch(self, sql)
 
     def answer(self, reply: Reply) -> None:
@@ -140,6 +141,9 @@ class ScriptedTarget(Target):
         self.auto_increment = False
         self.state_now: State = {"t": ((1,),)}
         self.cancel_answers = True
+        self.unreadable = False  # once a statement was launched
+        self.launched = False
+        self.on_clear: Callable[[], None] = lambda: None
 
     def open_session(self) -> Session:
         self.sessions.append(ScriptedSession(self))
@@ -162,10 +166,17 @@ class ScriptedTarget(Target):
     def watch(self) -> Watch | None:
         return ScriptedWatch(self) if self._waits else None
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
+        if self.dead:
+            raise TargetFailedError("gone")
+        self.on_clear()
+
+    def build(self, statements: Sequence[str]) -> None:
         self.rebuilt += 1
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        if self.dead:
+            raise TargetFailedError("gone")
         self.refilled += 1
 
     def schema(self) -> Schema:
@@ -173,7 +184,7 @@ class ScriptedTarget(Target):
         return Schema((Table("t", (column,)),))
 
     def state(self, tables: Sequence[str]) -> State:
-        if self.dead:
+        if self.dead or (self.unreadable and self.launched):
             raise TargetFailedError("gone")
         return self.state_now
 

@@ -11,6 +11,7 @@ from acidtest.campaign.suspects import Suspects
 from acidtest.errors import UsageError
 from acidtest.generate import generate_cases, profile_of
 from acidtest.model import Level
+from acidtest.oracles.registry import DEFAULT
 from acidtest.signatures import Signature
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
@@ -122,10 +123,10 @@ def test_workers_get_as_few_targets_as_can_be(
     assert share_out(targets, workers) == shares
 
 
-def test_oracles_suit_the_target_and_crash_always_takes_part() -> None:
-    assert SETTINGS.oracles_for("mariadb") == ("solver", "crash")
-    assert SETTINGS.oracles_for("sqlite") == ("solver", "crash")
-    assert replace(SETTINGS, oracles=("views", "crash")).oracles_for("mariadb") == ("views", "crash")
+def test_the_default_oracles_judge_and_crash_always_takes_part() -> None:
+    assert SETTINGS.all_oracles() == DEFAULT
+    assert replace(SETTINGS, oracles=("views",)).all_oracles() == ("views", "crash")
+    assert replace(SETTINGS, oracles=("none",)).all_oracles() == ("crash",)
 
 
 def signature(*causes: str) -> Signature:

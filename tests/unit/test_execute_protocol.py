@@ -6,7 +6,8 @@ from threading import Timer
 
 import pytest
 
-from acidtest.execute import Executor, Limits, inquiry
+from acidtest.errors import TargetFailedError
+from acidtest.execute import DiedLaterError, Executor, Limits, inquiry
 from acidtest.execute.inquiry import FIRST_QUESTION_S, PATIENCE, Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.model import (
@@ -17,6 +18,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Reply,
@@ -297,8 +299,8 @@ def test_a_session_that_ignores_the_cancel_is_dropped_and_replaced() -> None:
 
 def test_a_lost_connection_omits_the_rest_of_its_session_only() -> None:
     lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
-    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "DIE" else ok()))
-    history = run(target, case_of("tx1 BEGIN", "tx1 DIE", "tx1 COMMIT", "tx2 SELECT"))
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "SELECT die" else ok()))
+    history = run(target, case_of("tx1 BEGIN", "tx1 SELECT die", "tx1 COMMIT", "tx2 SELECT"))
     assert isinstance(history.records[2].outcome, Omitted)
     assert history.records[3].outcome == Affected(0)
     assert not history.server_died
@@ -320,6 +322,67 @@ def test_a_server_that_dies_is_part_of_the_history_and_restarted_for_the_next_ca
         again = executor.run(case_of("tx1 SELECT"))
     assert target.restarted == 1
     assert again.records[0].outcome == Affected(0)
+
+
+def test_a_server_that_dies_when_its_tables_are_dropped_dies_of_that_run() -> None:
+    def die() -> None:
+        if target.rebuilt:
+            target.dead = True
+            raise TargetFailedError("gone")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.on_clear = die
+    with Executor(target) as executor:
+        history = executor.run(case_of("tx1 SELECT"), fresh=True)
+        assert history.server_died
+        assert history.final == target.state_now  # it had been read by then
+        target.on_clear = lambda: None
+        assert not executor.run(case_of("tx1 SELECT"), fresh=True).server_died
+    assert target.restarted == 1
+
+
+def test_a_server_that_dies_between_two_runs_died_of_the_first() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 SELECT", setup=("CREATE TABLE t (a INT)",))
+    with Executor(target) as executor:
+        first = executor.run(case)
+        assert not first.server_died
+        target.dead = True
+        with pytest.raises(DiedLaterError) as late:
+            executor.run(case)
+        assert late.value.history == replace(first, died=True)
+        assert late.value.history.server_died
+        assert not executor.run(case).server_died
+    assert target.restarted == 1
+
+
+def test_a_death_is_told_once() -> None:
+    def refuse() -> None:
+        raise TargetFailedError("refused")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        target.dead = True
+        with pytest.raises(DiedLaterError):
+            executor.run(case_of("tx1 SELECT"))
+        target.dead = False
+        target.on_clear = refuse
+        with pytest.raises(TargetFailedError) as refused:
+            executor.run(case_of("tx1 SELECT"))
+        assert not isinstance(refused.value, DiedLaterError)
+
+
+def test_a_final_state_that_a_living_server_does_not_tell_is_no_death() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 ALTER TABLE t ADD b INT")
+    with Executor(target) as executor:
+        target.unreadable = True
+        history = executor.run(case)
+        assert history.final is None
+        assert not history.server_died
+        target.unreadable = False
+        assert executor.run(case).final == target.state_now
 
 
 def test_sessions_are_cleaned_thoroughly_only_if_a_statement_may_leave_traces() -> None:
@@ -552,3 +615,38 @@ def test_the_teardown_runs_last_and_its_errors_are_only_told() -> None:
         assert history.final == {"t": ((1,),)}
         executor.run(case)
         assert target.rebuilt == 2, "after a teardown nothing can be refilled"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1", "COMMIT"), ("UPDATE t SET a = 1",), ("BEGIN", "DROP TABLE t")],
+    ids=["commit", "autocommit", "implicit"],
+)
+def test_what_may_have_committed_when_its_connection_was_lost_is_indeterminate(
+    statements: tuple[str, ...],
+) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert history.records[-1].outcome == Indeterminate("0", "connection-lost")
+    assert history.indeterminate == (history.records[-1],)
+    assert not any(event.kind is EventKind.ABORTED for event in history.events)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1"), ("SELECT 1",), ("BEGIN", "UPDATE t SET a = 1", "ROLLBACK")],
+    ids=["inside", "query", "rollback"],
+)
+def test_what_cannot_have_committed_has_failed(statements: tuple[str, ...]) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert isinstance(history.records[-1].outcome, Failed)
+    assert history.indeterminate == ()
+
+
+def test_a_statement_that_was_never_sent_has_failed() -> None:
+    unsent = error(ErrorKind.CONNECTION_LOST, Undone.NOTHING, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(unsent))
+    assert run(target, case_of("tx1 UPDATE t SET a = 1")).indeterminate == ()

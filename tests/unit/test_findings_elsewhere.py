@@ -6,11 +6,10 @@ from dataclasses import replace
 import pytest
 
 from acidtest.casefile import load_case, parse_case
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.findings import Finding, Sighting, elsewhere, sighting
 from acidtest.findings.elsewhere import everywhere, other_specs
 from acidtest.model import Level
-from acidtest.oracles.registry import judge_all, make_oracles
 from acidtest.signatures import signature_of
 from acidtest.simulated import case_file, fault_named
 from acidtest.targets import Target
@@ -165,7 +164,7 @@ def test_a_flaky_finding_is_tried_again(
     answers = iter([("does not show", ""), ("another violation", ""), ("shows", "")])
     asked: list[str] = []
 
-    def seen_in_turn(_history: object, _verdicts: object, digest: str) -> tuple[str, str]:
+    def seen_in_turn(_examined: object, digest: str) -> tuple[str, str]:
         asked.append(digest)
         return next(answers)
 
@@ -186,15 +185,19 @@ def test_of_several_tries_the_strongest_answer_counts(
 def test_a_finding_of_any_oracle_is_recognised() -> None:
     """The solver objects to the same run as well, at another place; that must not hide it."""
     fault = "serializable-read-without-lock"
-    with open_target(f"simulated@{fault}") as target, Executor(target) as executor:
+    with (
+        open_target(f"simulated@{fault}") as target,
+        Examiner(target, (*ORACLES, "serial")) as examiner,
+    ):
         planted_fault = fault_named(fault)
         assert planted_fault is not None
         case = load_case(case_file(planted_fault)).at_level(Level.SERIALIZABLE)
-        history = executor.run(case)
-        judges = make_oracles((*ORACLES, "serial"), target)
-        verdicts = {one.oracle: signature_of(history, one) for one in judge_all(judges, history) if one.kind}
+        examined = examiner.examine(case)
+        verdicts = {
+            one.oracle: signature_of(examined.history, one) for one in examined.verdicts if one.is_violation
+        }
         assert verdicts["serial"] != verdicts["solver"]
-        seen = {sighting.try_out(executor, judges, case, one.digest, 1) for one in verdicts.values()}
+        seen = {sighting.try_out(examiner, case, one.digest, 1) for one in verdicts.values()}
     assert seen == {("shows", "")}
 
 

@@ -2,14 +2,15 @@
 
 import pytest
 
+from acidtest import examine
 from acidtest.casefile import parse_case
 from acidtest.errors import TargetFailedError
+from acidtest.examine import Examiner
 from acidtest.execute import Executor
 from acidtest.findings.finding import Finding
 from acidtest.findings.investigate import RERUNS, Investigator
 from acidtest.findings.markdown import report
 from acidtest.model import Case, History, Level
-from acidtest.oracles.registry import judge_all, make_oracles
 from acidtest.targets.resolve import open_target
 
 DIRTY = parse_case(
@@ -38,6 +39,11 @@ class GoneExecutor(Executor):
         if GoneExecutor.left < 0:
             raise TargetFailedError("it does not answer any more")
         return super().run(case, fresh)
+
+
+@pytest.fixture(autouse=True)
+def gone(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(examine, "Executor", GoneExecutor)
 
 
 @pytest.mark.parametrize("runs", [1, 5])
@@ -72,9 +78,6 @@ def test_with_a_server_that_stays_it_is_run_again_and_reduced() -> None:
 
 def investigate_for(runs: int) -> Finding:
     """What comes of it if the server takes that many runs."""
-    with open_target("simulated@dirty-read") as target, GoneExecutor(target) as executor:
+    with open_target("simulated@dirty-read") as target, Examiner(target, ["solver"]) as examiner:
         GoneExecutor.left = runs
-        judges = make_oracles(["solver"], target)
-        history = executor.run(DIRTY)
-        investigator = Investigator(executor, judges, judges)
-        return investigator.investigate(history, judge_all(judges, history), progress=lambda _: None)
+        return Investigator(examiner).investigate(examiner.examine(DIRTY), progress=lambda _: None)

@@ -1,10 +1,10 @@
 """The gate of a reduction, and the case that it begins with."""
 
 from acidtest.casefile import parse_case
+from acidtest.examine import Examiner
 from acidtest.execute import Executor
 from acidtest.findings.same_bug import SameBug, as_launched
 from acidtest.model import Level
-from acidtest.oracles.registry import make_oracles
 from acidtest.signatures import signature_of
 from acidtest.targets.resolve import open_target
 
@@ -41,13 +41,12 @@ def test_what_queued_behind_a_wait_comes_where_it_was_launched() -> None:
 
 
 def test_the_gate_keeps_the_last_run_that_passed_it() -> None:
-    with open_target("simulated@dirty-read") as target, Executor(target) as executor:
-        (judge,) = make_oracles(["solver"], target)
+    with open_target("simulated@dirty-read") as target, Examiner(target, ["solver"]) as examiner:
         case = parse_case(DIRTY.format(end="COMMIT"), "dirty").at_level(Level.READ_COMMITTED)
-        history = executor.run(case)
-        verdict = judge.judge(history)
+        examined = examiner.examine(case)
+        history, verdict = examined.history, examined.violation
         assert verdict is not None
-        gate = SameBug(executor, judge, signature_of(history, verdict))
+        gate = SameBug(examiner, "solver", signature_of(history, verdict))
         assert gate.start_from(history) == case
         assert gate.last_seen is not None
         other = parse_case(DIRTY.format(end="ROLLBACK"), "dirty").at_level(Level.READ_COMMITTED)
@@ -62,14 +61,13 @@ def test_an_exact_gate_lets_no_cause_go() -> None:
         "-- schedule\n", "-- schedule\n/* tx2 */ INSERT INTO t VALUES (3);\n"
     )
     level = Level.READ_COMMITTED
-    with open_target("simulated@dirty-read") as target, Executor(target) as executor:
-        (judge,) = make_oracles(["solver"], target)
-        history = executor.run(parse_case(more, "dirty").at_level(level))
-        verdict = judge.judge(history)
+    with open_target("simulated@dirty-read") as target, Examiner(target, ["solver"]) as examiner:
+        examined = examiner.examine(parse_case(more, "dirty").at_level(level))
+        history, verdict = examined.history, examined.violation
         assert verdict is not None
         signature = signature_of(history, verdict)
         assert signature.causes == {"insert", "update still open"}
         fewer = parse_case(DIRTY.format(end="COMMIT"), "dirty").at_level(level)
-        assert SameBug(executor, judge, signature).interesting(fewer)
-        assert not SameBug(executor, judge, signature, exact=True).interesting(fewer)
-        assert SameBug(executor, judge, signature, exact=True).interesting(history.case)
+        assert SameBug(examiner, "solver", signature).interesting(fewer)
+        assert not SameBug(examiner, "solver", signature, exact=True).interesting(fewer)
+        assert SameBug(examiner, "solver", signature, exact=True).interesting(history.case)

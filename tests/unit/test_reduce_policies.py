@@ -9,11 +9,10 @@ from hypothesis import strategies as st
 
 from acidtest.casefile import parse_case, print_case
 from acidtest.errors import UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.findings.same_bug import look
 from acidtest.generate import PROFILES, generate_case
 from acidtest.model import Case, Level
-from acidtest.oracles.registry import make_oracles
 from acidtest.reduce import POLICIES, Limits, Progress, characters, order, reduce_case
 from acidtest.reduce.operations import Layer, Operation
 from acidtest.reduce.order import texts_of
@@ -60,16 +59,15 @@ INSERT INTO t VALUES (0);
 
 
 @pytest.fixture(scope="module")
-def executor() -> Iterator[Executor]:
-    with open_target("simulated@dirty-read") as target, Executor(target) as running:
+def examiner() -> Iterator[Examiner]:
+    with open_target("simulated@dirty-read") as target, Examiner(target, ["solver"]) as running:
         yield running
 
 
 @pytest.fixture
-def dirty_read(executor: Executor) -> Check:
+def dirty_read(examiner: Examiner) -> Check:
     """Whether a case shows the planted fault on the simulated target."""
-    [judge] = make_oracles(("solver",), executor.target)
-    return lambda case: look(case, executor, judge) is not None
+    return lambda case: look(case, examiner, "solver") is not None
 
 
 @pytest.mark.parametrize("policy", POLICIES)

@@ -1,8 +1,10 @@
 """Verdicts as comments: whatever they say, the print stays a case file."""
 
+from dataclasses import replace
+
 from acidtest.casefile import parse_case
 from acidtest.execute import Executor
-from acidtest.model import Judgement, Verdict, ViolationKind
+from acidtest.model import FailedOrder, OrdersWitness, Phenomenon, Violation, ViolationKind, unknown, violated
 from acidtest.report import print_history, print_verdicts
 from acidtest.targets.resolve import open_target
 
@@ -13,17 +15,20 @@ def test_an_explanation_of_several_lines_stays_a_comment() -> None:
     with open_target("simulated") as target, Executor(target) as executor:
         history = executor.run(CASE)
     verdicts = [
-        Verdict(
+        violated(
             "serial",
-            Judgement.VIOLATION,
-            ViolationKind.NOT_SERIALIZABLE,
-            explanation="no order fits\ntx1, tx2: other rows\ntx2, tx1: \x1b[31mred",
-            expected="one\nof two",
+            Violation(
+                ViolationKind.NOT_SERIALIZABLE,
+                None,
+                OrdersWitness((FailedOrder(("tx1", "tx2"), None, "other\nrows \x1b[31mred"),)),
+                because="no order fits\nat all",
+            ),
         ),
-        Verdict("crash", Judgement.UNKNOWN, explanation="first\nsecond"),
+        replace(unknown("crash", "first\nsecond"), occurred=(Phenomenon.P4,)),
     ]
-    printed = print_verdicts(history, verdicts, ["lost update"])
+    printed = print_verdicts(history, verdicts)
     assert all(line.startswith("-- ") for line in printed.splitlines())
     assert "\x1b" not in printed
+    assert "lost update (P4)" in printed
     again = parse_case(print_history(history) + printed, "again")
     assert [step.sql for step in again.steps] == ["SELECT * FROM t"]

@@ -32,6 +32,9 @@ class FakeSource:
     def __init__(self, deliver: Callable[[Path], None]) -> None:
         self._deliver = deliver
 
+    def lacks(self) -> str:
+        return ""
+
     def releases(self) -> Sequence[Release]:
         return [RELEASE]
 

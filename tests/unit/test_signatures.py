@@ -2,7 +2,7 @@
 
 from acidtest.casefile import parse_case
 from acidtest.execute import Executor
-from acidtest.model import Failed, Judgement, Level, Verdict, ViolationKind
+from acidtest.model import Failed, Judgement, Level, RowsWitness, Verdict, Violation, ViolationKind, violated
 from acidtest.oracles import solver
 from acidtest.signatures import Signature, signature_of
 from acidtest.targets.resolve import open_target
@@ -15,6 +15,10 @@ def sign(fault: str, level: Level, schedule: str, table: str = "CREATE TABLE t (
     verdict = solver.judge(history)
     assert verdict.judgement is Judgement.VIOLATION, verdict
     return signature_of(history, verdict)
+
+
+def wrong_rows(oracle: str, step: int) -> Verdict:
+    return violated(oracle, Violation(ViolationKind.WRONG_ROWS, step, RowsWitness((), ())))
 
 
 DIRTY = """\
@@ -100,7 +104,7 @@ def test_what_a_deadlock_undid_was_rolled_back() -> None:
         table = "CREATE TABLE t (a INT PRIMARY KEY, b INT);\nINSERT INTO t VALUES (1, 1), (2, 2);\n"
         history = executor.run(parse_case(f"-- setup\n{table}-- schedule\n{schedule}", "x"))
     (victim,) = (one.session for one in history.records if isinstance(one.outcome, Failed))
-    wrong = Verdict("solver", Judgement.VIOLATION, ViolationKind.WRONG_ROWS, 9)
+    wrong = wrong_rows("solver", 9)
     causes = signature_of(history, wrong).causes
     assert ("insert rolled back" in causes) == (victim == "tx1")
     assert {"update", "update rolled back"} <= causes
@@ -111,7 +115,7 @@ def test_names_in_other_cases_mean_the_same_table() -> None:
     with open_target("sqlite") as target, Executor(target) as executor:
         text = f"-- setup\nCREATE TABLE t (a INT, b INT PRIMARY KEY);\n-- schedule\n{schedule}"
         history = executor.run(parse_case(text, "x"))
-    wrong = Verdict("views", Judgement.VIOLATION, ViolationKind.WRONG_ROWS, 2)
+    wrong = wrong_rows("views", 2)
     assert signature_of(history, wrong).text == "wrong rows at plain read after update of a key still open"
 
 

@@ -21,9 +21,9 @@ ALLOWED: dict[str, set[str]] = {
     "simulated": {"evaluator", "sql"},
     "execute": {"sql", "targets"},
     "claims": set(),
-    "mvcc": set(),
+    "graph": set(),
     "generate": {"evaluator", "sql"},
-    "oracles": {"casefile", "claims", "evaluator", "execute", "mvcc", "sql", "targets"},
+    "oracles": {"casefile", "claims", "evaluator", "execute", "graph", "sql", "targets"},
     "reduce": {"casefile", "sql"},
     "report": {"casefile", "sql"},
     "corpus": {"casefile", "execute", "oracles", "targets"},
@@ -31,7 +31,7 @@ ALLOWED: dict[str, set[str]] = {
         "casefile",
         "claims",
         "corpus",
-        "execute",
+        "examine",
         "oracles",
         "reduce",
         "report",
@@ -41,6 +41,7 @@ ALLOWED: dict[str, set[str]] = {
     },
     "campaign": {
         "casefile",
+        "examine",
         "findings",
         "generate",
         "oracles",
@@ -49,13 +50,15 @@ ALLOWED: dict[str, set[str]] = {
         "signatures",
         "targets",
     },
-    "pipeline": {"execute", "findings", "generate", "oracles", "signatures", "targets"},
+    "examine": {"claims", "execute", "oracles", "targets"},
+    "pipeline": {"examine", "findings", "generate", "targets"},
     "signatures": {"sql"},
     "specs": {"casefile", "execute"},
     "doctor": {"servers", "targets"},
     "bench": {
         "campaign",
         "casefile",
+        "examine",
         "execute",
         "findings",
         "generate",
@@ -118,5 +121,5 @@ def test_every_oracle_file_is_registered() -> None:
     if not registry.exists():
         pytest.skip("no oracles yet")
     text = registry.read_text(encoding="utf-8")
-    for name in ("solver", "views", "serial", "crash"):
+    for name in ("solver", "graph", "views", "serial", "crash"):
         assert f'"{name}"' in text

@@ -139,8 +139,8 @@ def _worker(
         for number, case in enumerate(islice(examined, cases)):
             for stage, spent in case.seconds.items():
                 stages[stage] += spent
-            undecided += any(one.judgement is Judgement.UNKNOWN for one in case.verdicts)
-            history = case.history
+            undecided += case.examined is not None and case.examined.judgement is Judgement.UNKNOWN
+            history = None if case.examined is None else case.examined.history
             due = number // BARE_EVERY > compared
             if due and history is not None and not any(record.waited for record in history.records):
                 compared = number // BARE_EVERY

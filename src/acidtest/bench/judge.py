@@ -5,9 +5,8 @@ from dataclasses import dataclass
 
 from acidtest.bench.cases import bench_cases
 from acidtest.bench.execute import CASES_PER_TURN, Bare, time_of
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.model import Case, Judgement
-from acidtest.oracles.registry import Oracle, make_oracles
 from acidtest.targets import Target
 
 
@@ -31,29 +30,26 @@ def bench_judge(
 ) -> list[JudgeResult]:
     """Measure run and verdict for every oracle and kind of case, at the target's default level."""
     results = []
-    judges = make_oracles(oracles, target)
     for kind, case in bench_cases(waits=target.watch() is not None).items():
-        for judge in judges:
-            on_step(f"{judge.name}, {kind}")
-            results.append(_measure(target, judge, kind, case, cases))
-    for judge in judges:
-        judge.close()
+        for oracle in oracles:
+            on_step(f"{oracle}, {kind}")
+            results.append(_measure(target, oracle, kind, case, cases))
     return results
 
 
-def _measure(target: Target, judge: Oracle, kind: str, case: Case, cases: int) -> JudgeResult:
+def _measure(target: Target, oracle: str, kind: str, case: Case, cases: int) -> JudgeResult:
     whole_s = run_s = bare_s = 0.0
     undecided = done = 0
 
     def run_and_judge() -> None:
         nonlocal undecided, run_s
         histories = []
-        run_s += time_of(lambda: histories.append(executor.run(case)), 1)
-        verdict = judge.judge(histories[0])
-        undecided += verdict is not None and verdict.judgement is Judgement.UNKNOWN
+        run_s += time_of(lambda: histories.append(examiner.executor.run(case)), 1)
+        verdicts = examiner.judge(histories[0])
+        undecided += any(verdict.judgement is Judgement.UNKNOWN for verdict in verdicts)
 
-    with Executor(target) as executor:
-        bare = Bare(target, executor.run(case))
+    with Examiner(target, [oracle]) as examiner:
+        bare = Bare(target, examiner.executor.run(case))
         try:
             while done < cases:
                 turn = min(CASES_PER_TURN, cases - done)
@@ -65,7 +61,7 @@ def _measure(target: Target, judge: Oracle, kind: str, case: Case, cases: int) -
     return JudgeResult(
         target=target.label,
         version=target.version,
-        oracle=judge.name,
+        oracle=oracle,
         kind=kind,
         cases=cases,
         ratio=whole_s / bare_s,

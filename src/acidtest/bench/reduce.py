@@ -9,10 +9,9 @@ from statistics import fmean
 
 from acidtest.casefile import load_case
 from acidtest.errors import UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.findings.same_bug import SameBug, look
 from acidtest.model import Case
-from acidtest.oracles.registry import Oracle, make_oracles
 from acidtest.reduce import POLICIES, Progress, Reduction, characters, reduce_case
 from acidtest.signatures import Signature, signature_of
 from acidtest.targets import Target
@@ -67,9 +66,8 @@ def bench_reduce(
     paths = sorted(folder.glob("*.sql"))
     if not paths:
         raise UsageError(f"there are no case files in {folder}")
-    with Executor(target) as executor:
-        [judge] = make_oracles((ORACLE,), target)
-        findings = list(_showing(map(load_case, paths), executor, judge))
+    with Examiner(target, (ORACLE,)) as examiner:
+        findings = list(_showing(map(load_case, paths), examiner))
         if not findings:
             raise UsageError(f"none of the findings in {folder} shows on {target.label}")
         results = []
@@ -77,25 +75,24 @@ def bench_reduce(
             measured = []
             for finding in findings:
                 on_step(f"{policy}, {finding.case.id}")
-                measured += [_measure(finding, policy, seed, executor, judge) for seed in seeds]
+                measured += [_measure(finding, policy, seed, examiner) for seed in seeds]
             results.append(_result(target, policy, len(findings), measured))
-        judge.close()
     return results
 
 
-def _showing(cases: Iterator[Case], executor: Executor, judge: Oracle) -> Iterator[_Finding]:
+def _showing(cases: Iterator[Case], examiner: Examiner) -> Iterator[_Finding]:
     for case in cases:
-        seen = look(case, executor, judge)
+        seen = look(case, examiner, ORACLE)
         if seen is not None:
             yield _Finding(case, signature_of(*seen))
 
 
-def _measure(finding: _Finding, policy: str, seed: int, executor: Executor, judge: Oracle) -> _Measured:
-    gate = SameBug(executor, judge, finding.signature)
+def _measure(finding: _Finding, policy: str, seed: int, examiner: Examiner) -> _Measured:
+    gate = SameBug(examiner, ORACLE, finding.signature)
     path: list[Progress] = []
     reduction = reduce_case(
         finding.case,
-        executor.target.dialect,
+        examiner.target.dialect,
         gate.interesting,
         rng=Random(seed),
         policy=policy,

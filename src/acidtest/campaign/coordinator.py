@@ -34,7 +34,7 @@ from acidtest.campaign.store import Store
 from acidtest.campaign.view import View, WorkerLine
 from acidtest.campaign.worker import NOWHERE
 from acidtest.errors import UsageError
-from acidtest.targets.resolve import dbms_of, is_embedded
+from acidtest.targets.resolve import is_embedded
 
 TICK_S = 0.25
 """How long to wait for news before the status is shown again."""
@@ -83,7 +83,7 @@ class Campaign:
         self._defects = DefectLog(store.folder)
         self._statistics = store.statistics()
         self._levels = tuple(dict.fromkeys(level.short for cell in cells for level in cell.levels))
-        oracles = [name for spec in settings.targets for name in settings.oracles_for(dbms_of(spec))]
+        oracles = settings.all_oracles()
         self._oracles = tuple(dict.fromkeys(oracles))
         self._versions = store.versions()
         self._deaths: Counter[tuple[Cell, int]] = Counter()

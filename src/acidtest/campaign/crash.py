@@ -10,7 +10,7 @@ from acidtest.campaign.statistics import CRASH
 from acidtest.casefile import print_case
 from acidtest.findings.finding import Finding
 from acidtest.generate import flavour_of
-from acidtest.model import Case, Judgement, Verdict, ViolationKind
+from acidtest.model import Case, CrashWitness, Violation, ViolationKind, violated
 from acidtest.pipeline import make_cases
 from acidtest.report import verdict_to_json
 from acidtest.signatures import SERVER, Signature
@@ -37,15 +37,11 @@ def case_at(chunk: Chunk, position: int, settings: Settings, version: str) -> Ca
 
 def crash_finding(case: Case, target: str, version: str, seed: int, crash: str) -> Finding:
     """What a case comes to that ended its process by this signal. It is not run again: it would end ours."""
-    verdict = Verdict(
-        CRASH,
-        Judgement.VIOLATION,
-        kind=ViolationKind.CRASH,
-        expected="the server goes on",
-        observed=f"the process that it runs in died of {crash}",
-        explanation="the process ended while this case or variants of it were run; its answers are lost",
-    )
-    signature = Signature(f"{verdict.kind}: {verdict.observed}", SERVER, False, frozenset())
+    observed = f"the process that it runs in died of {crash}"
+    because = "the process ended while this case or variants of it were run; its answers are lost"
+    witness = CrashWitness(died=True, message=observed)
+    verdict = violated(CRASH, Violation(ViolationKind.CRASH, None, witness, because))
+    signature = Signature(f"{verdict.kind}: {observed}", SERVER, False, frozenset())
     levels = {transaction.level.short for transaction in case.transactions if transaction.level is not None}
     text = print_case(case)
     return Finding(
@@ -59,12 +55,12 @@ def crash_finding(case: Case, target: str, version: str, seed: int, crash: str) 
         settings={},
         level=levels.pop() if len(levels) == 1 else "mixed",
         oracles=(CRASH,),
-        summary=f"{verdict.kind}: {verdict.observed}",
+        summary=f"{verdict.kind}: {observed}",
         minimal=text,
-        observed=f"{text}-- verdicts\n-- {CRASH}: VIOLATION, {verdict.kind}: {verdict.observed}\n",
+        observed=f"{text}-- verdicts\n-- {CRASH}: VIOLATION, {verdict.kind}: {observed}\n",
         original=text,
         verdicts=(verdict_to_json(verdict),),
-        explanation=(f"By {crash} {verdict.explanation}.",),
+        explanation=(f"By {crash} {because}.",),
         shown=0,
         runs=0,
         reduction="none",

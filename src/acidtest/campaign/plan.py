@@ -17,7 +17,7 @@ from acidtest.findings.stored import misfit
 from acidtest.generate import Profile, profile_of
 from acidtest.generate.profile import without
 from acidtest.model import Level
-from acidtest.oracles.registry import check_names, default_oracles
+from acidtest.oracles.registry import DEFAULT, check_names
 from acidtest.targets.resolve import levels_of
 
 CHUNK_CASES = 200
@@ -26,7 +26,7 @@ CHUNK_CASES = 200
 @dataclass(frozen=True, slots=True)
 class Settings:
     """What the user asked for. `levels` are short names; none: every level that a target has. Without
-    `oracles` each target gets those that suit it."""
+    `oracles` the default ones judge."""
 
     targets: tuple[str, ...]
     levels: tuple[str, ...]
@@ -57,9 +57,9 @@ class Settings:
         lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
         return cls(**{**data, **lists})
 
-    def oracles_for(self, dbms: str) -> tuple[str, ...]:
-        """The oracles that judge on such a target. A server that dies is always a finding."""
-        chosen = check_names(self.oracles) if self.oracles else default_oracles(dbms)
+    def all_oracles(self) -> tuple[str, ...]:
+        """The oracles that judge. A server that dies is always a finding."""
+        chosen = check_names(self.oracles) if self.oracles else DEFAULT
         return tuple(dict.fromkeys((*chosen, CRASH)))
 
     def generator_profile(self) -> Profile:

@@ -1,13 +1,14 @@
 """What a campaign counts. Counts add up, so workers send differences and the store sums them."""
 
 from collections import Counter
-from collections.abc import Sequence
 from dataclasses import dataclass, field, fields
 from math import isfinite
 from typing import Any, Self
 
-from acidtest.model import ErrorKind, Failed, History, Judgement, Verdict
-from acidtest.pipeline import Examined
+from acidtest.examine import Examined
+from acidtest.model import ErrorKind, Failed, Judgement
+from acidtest.pipeline import Trial
+from acidtest.report import disagreement
 
 REJECTED = frozenset({ErrorKind.SYNTAX, ErrorKind.NO_SUCH_OBJECT, ErrorKind.UNSUPPORTED, ErrorKind.OTHER})
 """Errors that say that a statement was no valid SQL for the DBMS."""
@@ -40,16 +41,20 @@ class Statistics:
     """By `oracle judgement`."""
     seconds: dict[str, float] = field(default_factory=dict)
     """By stage: generate, execute, judge, reduce."""
+    disagreements: int = 0
+    """Cases that one oracle calls a violation and another one, which would see it, does not."""
+    oracle_defects: int = 0
+    """Cases on which an oracle failed; others may have decided them all the same."""
 
-    def count(self, examined: Examined) -> None:
+    def count(self, trial: Trial) -> None:
         """Count a case that went through the pipeline."""
-        for stage, spent in examined.seconds.items():
+        for stage, spent in trial.seconds.items():
             self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
-        if examined.history is None:
+        if trial.examined is None:
             self.cases += 1
             self.undecided[SET_UP_REFUSED] += 1
         else:
-            self._count(examined.history, examined.verdicts, examined.conflicting)
+            self._count(trial.examined, trial.conflicting)
 
     def count_deadly(self) -> None:
         """Count a case that ended the process it ran in, which is a violation."""
@@ -65,10 +70,11 @@ class Statistics:
 
     @property
     def defects(self) -> int:
-        """Cases that acidtest could not cope with."""
-        return self.undecided[DEFECT]
+        """Cases that acidtest could not cope with, or not with all of its oracles."""
+        return self.undecided[DEFECT] + self.oracle_defects
 
-    def _count(self, history: History, verdicts: Sequence[Verdict], conflicting: bool) -> None:
+    def _count(self, examined: Examined, conflicting: bool) -> None:
+        history, verdicts = examined.history, examined.verdicts
         errors = [one.outcome.kind for one in history.records if isinstance(one.outcome, Failed)]
         self.cases += 1
         self.conflicting += conflicting
@@ -77,13 +83,13 @@ class Statistics:
         self.statements += len(history.records)
         self.rejected += sum(kind in REJECTED for kind in errors)
         self.oracles.update(f"{verdict.oracle} {verdict.judgement.value}" for verdict in verdicts)
-        # Whether the server died is known of every case, and says nothing about isolation.
-        about_isolation = [verdict for verdict in verdicts if verdict.oracle != CRASH]
-        self.violations += any(verdict.judgement is Judgement.VIOLATION for verdict in verdicts)
-        if any(verdict.judgement is not Judgement.UNKNOWN for verdict in about_isolation):
-            self.judged += 1
+        self.violations += examined.judgement is Judgement.VIOLATION
+        self.disagreements += disagreement(verdicts) is not None
+        self.oracle_defects += any(verdict.defect for verdict in verdicts)
+        if examined.judgement is Judgement.UNKNOWN:
+            self.undecided[examined.undecided_because or NO_SAY] += 1
         else:
-            self.undecided[about_isolation[0].explanation if about_isolation else NO_SAY] += 1
+            self.judged += 1
 
     def add(self, other: "Statistics") -> None:
         """Add what another one counted."""

@@ -31,7 +31,9 @@ from acidtest.campaign.messages import (
 from acidtest.campaign.plan import Chunk, Settings
 from acidtest.campaign.statistics import SET_UP_REFUSED, Statistics
 from acidtest.errors import AcidtestError, TargetFailedError, UnreachableError
-from acidtest.pipeline import Examined, Pipeline
+from acidtest.examine import Examined
+from acidtest.model import History
+from acidtest.pipeline import Pipeline, Trial
 from acidtest.signatures import signature_of
 from acidtest.targets.resolve import open_target
 
@@ -155,21 +157,22 @@ class Worker:
         except Exception:  # it cannot be generated, which may be the very defect
             return f"case {chunk.position} of {chunk.name}"
 
-    def _examined(self, case: Examined, report: "_Report", pipeline: Pipeline) -> bool:
+    def _examined(self, case: Trial, report: "_Report", pipeline: Pipeline) -> bool:
         """Count a case; False if that has to wait until the campaign goes on."""
-        verdict = case.violation
-        if verdict is not None and case.history is not None:
+        examined = case.examined
+        verdict = None if examined is None else examined.violation
+        if examined is not None and verdict is not None:
             report.send()  # what went before: if the campaign is killed now, it goes on with this very case
-            suspect = Suspected(report.target, case.case.id, signature_of(case.history, verdict))
+            suspect = Suspected(report.target, case.case.id, signature_of(examined.history, verdict))
             self._tell(suspect)
             decision = self._answer()
             if decision is Decision.INVESTIGATE:
-                done = self._investigate(case, suspect, pipeline, report)
+                done = self._investigate(examined, suspect, pipeline, report)
             else:
                 done = decision is Decision.PASS_BY
             if not done:
                 return False
-        if case.history is None and report.statistics.undecided[SET_UP_REFUSED] == 0:
+        if examined is None and report.statistics.undecided[SET_UP_REFUSED] == 0:
             self._tell(Note(f"the set-up of {case.case.id} was refused: {case.refusal}"))
         report.count(case)
         return True
@@ -223,12 +226,15 @@ class Worker:
             self._tell(Doing(f"starting {name}"))
             target = self._resources.enter_context(open_target(self._specs[name]))
             settings = self._settings
-            oracles = settings.oracles_for(target.dbms)
-            pipeline = Pipeline(target, oracles, settings.generator_profile())
+            profile = settings.generator_profile()
+            pipeline = Pipeline(target, settings.all_oracles(), profile, self._oracle_failed)
             self._pipelines[name] = self._resources.enter_context(pipeline)
             self._versions[name] = target.version
             self._tell(Opened(name, target.version))
         return self._pipelines[name]
+
+    def _oracle_failed(self, history: History, oracle: str, error: Exception) -> None:
+        self._tell(_defect(f"{history.case.id}, oracle {oracle}", error))
 
     def _forget(self, name: str) -> None:
         """A target that failed is opened anew, should it be asked for again."""
@@ -251,7 +257,7 @@ class _Report:
         """The part of the chunk that is not examined yet."""
         return replace(self._chunk, position=self._position)
 
-    def count(self, case: Examined) -> None:
+    def count(self, case: Trial) -> None:
         """One more case has been examined."""
         self.statistics.count(case)
         self._advance()

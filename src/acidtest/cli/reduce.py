@@ -1,7 +1,6 @@
 """`acidtest reduce`: the smallest case that still shows the same violation."""
 
 import sys
-from contextlib import ExitStack, closing
 from pathlib import Path
 from random import Random
 
@@ -11,14 +10,13 @@ from acidtest.casefile import load_case, print_case
 from acidtest.cli.options import case_file, level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.errors import UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.findings.same_bug import SameBug
 from acidtest.model import Case, Level
-from acidtest.oracles.phenomena import phenomena
-from acidtest.oracles.registry import Oracle, check_names, judge_all, make_oracles
+from acidtest.oracles.registry import check_names
 from acidtest.reduce import DEFAULT_POLICY, POLICIES, Progress, Reduction, characters, reduce_case
 from acidtest.report import print_history, print_verdicts
-from acidtest.signatures import first_violation, signature_of
+from acidtest.signatures import signature_of
 from acidtest.targets.resolve import check_spec, open_target
 
 RERUNS = 5
@@ -64,13 +62,10 @@ def reduce(
         raise UsageError("without an oracle there is no violation to keep; leave `--oracle none` out")
     check_spec(target)
     _check_writable(out)
-    with ExitStack() as stack:
-        opened = stack.enter_context(open_target(target))
-        executor = stack.enter_context(Executor(opened))
-        judges = [stack.enter_context(closing(judge)) for judge in make_oracles(names, opened)]
+    with open_target(target) as opened, Examiner(opened, names) as examiner:
         wanted = loaded.at_level(Level(level) if level is not None else None)
-        reduction, gate = _reduce(wanted, executor, judges, policy, Random(seed))
-        text = _report(reduction, gate, judges)
+        reduction, gate = _reduce(wanted, examiner, policy, Random(seed))
+        text = _report(reduction, gate, examiner)
     _show(text, reduction, out)
     return 1
 
@@ -84,24 +79,21 @@ def _check_writable(out: Path | None) -> None:
         raise UsageError(f"the folder of --out {out} does not exist")
 
 
-def _reduce(
-    case: Case, executor: Executor, judges: list[Oracle], policy: str, rng: Random
-) -> tuple[Reduction, SameBug]:
-    history = executor.run(case, fresh=True)
-    violation = first_violation(judge_all(judges, history))
+def _reduce(case: Case, examiner: Examiner, policy: str, rng: Random) -> tuple[Reduction, SameBug]:
+    examined = examiner.examine(case, fresh=True)
+    violation = examined.violation
     if violation is None:
-        raise UsageError(f"no violation to keep: no oracle objects to {case.id} on {executor.target.label}")
-    judge = next(one for one in judges if one.name == violation.oracle)
-    signature = signature_of(history, violation)
-    once = SameBug(executor, judge, signature)
+        raise UsageError(f"no violation to keep: no oracle objects to {case.id} on {examiner.target.label}")
+    signature = signature_of(examined.history, violation)
+    once = SameBug(examiner, violation.oracle, signature)
     shown = sum(once.look(case) is not None for _ in range(RERUNS))
     if not shown:
         raise UsageError(f"the violation of {case.id} did not show again in {RERUNS} runs")
     click.echo(f"keeping: {signature.text} (shown in {shown} of {RERUNS} runs)", err=True)
-    gate = SameBug(executor, judge, signature, rate=shown / RERUNS)
+    gate = SameBug(examiner, violation.oracle, signature, rate=shown / RERUNS)
     reduction = reduce_case(
-        gate.start_from(history),
-        executor.target.dialect,
+        gate.start_from(examined.history),
+        examiner.target.dialect,
         gate.interesting,
         rng=rng,
         policy=policy,
@@ -130,14 +122,14 @@ class _Teller:
         self._kept = progress.kept
 
 
-def _report(reduction: Reduction, gate: SameBug, judges: list[Oracle]) -> str:
+def _report(reduction: Reduction, gate: SameBug, examiner: Examiner) -> str:
     """The reduced case as it ran once more."""
     seen = gate.look(reduction.case)
     if seen is None:
         click.echo("it did not show in the last run of the reduced case: it comes and goes", err=True)
         return print_case(reduction.case)
     history, _ = seen
-    return print_history(history) + print_verdicts(history, judge_all(judges, history), phenomena(history))
+    return print_history(history) + print_verdicts(history, examiner.judge(history))
 
 
 def _show(text: str, reduction: Reduction, out: Path | None) -> None:

@@ -12,11 +12,18 @@ from acidtest.cli.options import case_file, chosen_levels, level_option, oracle_
 from acidtest.cli.paint import paint
 from acidtest.cli.specs import run_folders
 from acidtest.errors import UsageError
-from acidtest.execute import Executor, Limits
-from acidtest.model import Case, History, Judgement, Level, Verdict
-from acidtest.oracles.phenomena import phenomena
-from acidtest.oracles.registry import Oracle, check_names, make_oracles
-from acidtest.report import disagreement, print_history, print_verdicts, run_to_json, verdict_to_json
+from acidtest.examine import Examined, Examiner
+from acidtest.execute import Limits
+from acidtest.model import Case, Level, Verdict
+from acidtest.oracles.registry import check_names
+from acidtest.report import (
+    allowed_phenomena,
+    disagreement,
+    print_history,
+    print_verdicts,
+    run_to_json,
+    verdict_to_json,
+)
 from acidtest.report.as_json import FORMAT
 from acidtest.specs import SUFFIX, SpecCase, load_spec_cases
 from acidtest.targets import Target
@@ -82,12 +89,9 @@ def run(
     loaded = [one for path in paths for one in _load(path, compare)]
     output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
     for spec in targets:
-        with open_target(spec) as target, Executor(target, limits) as executor:
-            judges = make_oracles(oracles, target)
+        with open_target(spec) as target, Examiner(target, oracles, limits=limits) as examiner:
             for case in loaded:
-                _run_case(case, executor, level, judges, output, force)
-            for judge in judges:
-                judge.close()
+                _run_case(case, examiner, level, output, force)
     output.finish()
     return output.exit_code
 
@@ -102,15 +106,14 @@ class Output:
 
     def ran(
         self,
-        history: History,
+        run: Examined,
         unmet: tuple[Unmet, ...],
-        verdicts: list[Verdict],
         differences: tuple[Difference, ...] | None,
     ) -> None:
         """One run ended. `differences` from its recorded output, if it has one."""
-        if history.server_died:
+        if run.history.server_died:
             self.exit_code = 3
-        elif (unmet or differences or any(map(self._counts, verdicts))) and self.exit_code == 0:
+        elif (unmet or differences or any(map(self._counts, run.verdicts))) and self.exit_code == 0:
             self.exit_code = 1
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
@@ -120,8 +123,7 @@ class Output:
         """All runs ended."""
 
     def _counts(self, verdict: Verdict) -> bool:
-        known = verdict.known is not None and self._ignore_known
-        return verdict.judgement is Judgement.VIOLATION and not known
+        return verdict.is_violation and not (verdict.is_explained and self._ignore_known)
 
 
 class TextOutput(Output):
@@ -129,15 +131,14 @@ class TextOutput(Output):
 
     def ran(
         self,
-        history: History,
+        run: Examined,
         unmet: tuple[Unmet, ...],
-        verdicts: list[Verdict],
         differences: tuple[Difference, ...] | None,
     ) -> None:
-        super().ran(history, unmet, verdicts, differences)
-        text = print_history(history, unmet)
-        if verdicts:
-            text += print_verdicts(history, verdicts, phenomena(history))
+        super().ran(run, unmet, differences)
+        text = print_history(run.history, unmet)
+        if run.verdicts:
+            text += print_verdicts(run.history, run.verdicts)
         if differences is not None:
             text += _print_comparison(differences)
         click.echo(paint(text))
@@ -156,18 +157,17 @@ class JsonOutput(Output):
 
     def ran(
         self,
-        history: History,
+        run: Examined,
         unmet: tuple[Unmet, ...],
-        verdicts: list[Verdict],
         differences: tuple[Difference, ...] | None,
     ) -> None:
-        super().ran(history, unmet, verdicts, differences)
+        super().ran(run, unmet, differences)
         self._runs.append(
-            run_to_json(history, unmet)
+            run_to_json(run.history, unmet)
             | {
-                "verdicts": [verdict_to_json(verdict) for verdict in verdicts],
-                "disagreement": disagreement(verdicts),
-                "occurred": list(phenomena(history)) if verdicts else [],
+                "verdicts": [verdict_to_json(verdict) for verdict in run.verdicts],
+                "disagreement": disagreement(run.verdicts),
+                "occurred": [one.text for one in allowed_phenomena(run.verdicts)],
                 "differences": None
                 if differences is None
                 else [
@@ -204,19 +204,17 @@ def _print_comparison(differences: tuple[Difference, ...]) -> str:
 
 def _run_case(
     loaded: Case | SpecCase,
-    executor: Executor,
+    examiner: Examiner,
     choice: Level | str | None,
-    judges: list[Oracle],
     output: Output,
     force: bool,
 ) -> None:
-    target = executor.target
+    target = examiner.target
     case = loaded.case if isinstance(loaded, SpecCase) else loaded
     if not force and not runs_on(case, target.dbms, target.version):
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):
-        history = executor.run(case.at_level(level), fresh=True)
-        verdicts = [verdict for judge in judges if (verdict := judge.judge(history)) is not None]
-        differences = loaded.differences(history) if isinstance(loaded, SpecCase) else None
-        output.ran(history, check(history), verdicts, differences)
+        run = examiner.examine(case.at_level(level), fresh=True)
+        differences = loaded.differences(run.history) if isinstance(loaded, SpecCase) else None
+        output.ran(run, check(run.history), differences)

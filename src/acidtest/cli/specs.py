@@ -13,11 +13,12 @@ from rich.table import Table
 from acidtest.cli.options import chosen_levels
 from acidtest.cli.progress import working
 from acidtest.errors import UsageError
-from acidtest.execute import Executor, Limits
-from acidtest.model import History, Judgement, Level, Verdict
-from acidtest.oracles.registry import make_oracles
+from acidtest.examine import Examiner
+from acidtest.execute import Limits
+from acidtest.model import Judgement, Level
 from acidtest.report import verdict_to_json
-from acidtest.specs import SUFFIX, Ran, Result, SpecCase, Tally, load_spec_cases, run_specs, spec_files
+from acidtest.specs import DBMS, SUFFIX, Ran, Result, SpecCase, Tally, load_spec_cases, run_specs, spec_files
+from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
 
 FORMAT = "acidtest-specs/1"
@@ -58,28 +59,32 @@ def _files(path: Path) -> list[Path]:
 
 def _run_all(
     specs: Sequence[Sequence[SpecCase]],
-    spec: str,
+    name: str,
     choice: Level | str | None,
     oracles: Sequence[str],
     limits: Limits,
 ) -> list[Ran]:
     found: list[Ran] = []
-    with working() as say, open_target(spec) as target, Executor(target, limits) as executor:
-        judges = make_oracles(oracles, target)
-
-        def judge(history: History) -> list[Verdict]:
-            return [verdict for one in judges if (verdict := one.judge(history)) is not None]
-
-        try:
-            for position, cases in enumerate(specs, 1):
-                name = cases[0].permutation.spec.name
-                say(f"{spec}: {name} ({position} of {len(specs)}, {len(cases)} permutations)")
-                for level in chosen_levels(choice, target):
-                    found.extend(run_specs(executor, cases, level, judge))
-        finally:
-            for one in judges:
-                one.close()
+    with working() as say, open_target(name) as target:
+        if target.dbms != DBMS:
+            raise UsageError(f"isolation specs are written for PostgreSQL, and {name} is {target.dbms}")
+        for position, cases in enumerate(specs, 1):
+            spec = cases[0].permutation.spec.name
+            say(f"{name}: {spec} ({position} of {len(specs)}, {len(cases)} permutations)")
+            if not target.is_alive():
+                target.restart()
+            # A spec may leave a database in which nothing works any more, so each gets its own.
+            with target.sibling() as private:
+                for level in chosen_levels(choice, private):
+                    found.extend(_run_one(cases, private, level, oracles, limits))
     return found
+
+
+def _run_one(
+    cases: Sequence[SpecCase], target: Target, level: Level | None, oracles: Sequence[str], limits: Limits
+) -> list[Ran]:
+    with Examiner(target, oracles, limits=limits) as examiner:
+        return list(run_specs(examiner.executor, cases, level, examiner.judge))
 
 
 def _exit_code(ran: Sequence[Ran]) -> int:

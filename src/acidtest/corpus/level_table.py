@@ -8,8 +8,8 @@ from acidtest.corpus import anomalies
 from acidtest.corpus.documented import Documented, documented
 from acidtest.corpus.levels import Observed, classify
 from acidtest.execute import Executor
-from acidtest.model import Case, Level
-from acidtest.oracles.phenomena import phenomena
+from acidtest.model import Case, History, Level
+from acidtest.oracles.walks import HistoryWalk
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,13 @@ def observe_levels(
             said = documented(target.dbms, target.version, level)
             expected = None if said is None else case.id in said.occurs
             cells[case.id, level] = Cell(
-                classify(history), said, expected, history.server_died, phenomena(history)
+                classify(history), said, expected, history.server_died, _phenomena(history)
             )
             on_progress(len(cells), len(cases) * len(levels))
     return LevelTable(target.label, target.version, cases, tuple(levels), cells)
+
+
+def _phenomena(history: History) -> tuple[str, ...]:
+    """What occurred, by name; nothing if the run could not be followed to its end."""
+    occurred = HistoryWalk(history).occurrences or ()
+    return tuple(dict.fromkeys(one.phenomenon.text for one in occurred))

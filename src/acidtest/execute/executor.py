@@ -2,6 +2,7 @@
 
 import select
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from time import monotonic
 from typing import Self
 
@@ -14,6 +15,17 @@ from acidtest.execute.run import Limits, Run
 from acidtest.model import Case, Failed, History, Level, Outcome, Overran, State, Statement
 from acidtest.sql import may_change_schema, may_leave_session_traces
 from acidtest.targets import Session, Target
+
+_TeardownFailures = tuple[tuple[str, Failed | Overran], ...]
+
+
+class DiedLaterError(TargetFailedError):
+    """The server died after the last run was told, and before another began: `history` is that last run,
+    as it has to be told now."""
+
+    def __init__(self, history: History, why: str) -> None:
+        super().__init__(f"{history.target} died after {history.case.id}: {why}")
+        self.history = history
 
 
 class Executor:
@@ -32,12 +44,14 @@ class Executor:
         """How much was asked, for those who measure; None while not connected, or if nothing ever waits."""
         self._connected = False
         self._settings: Mapping[str, str] = {}
+        self._last: History | None = None
 
     def run(self, case: Case, fresh: bool = False) -> History:
         """Run a case and tell what happened. `fresh` builds the tables anew even where refilling would do.
 
         Raises `UsageError` if the set-up is refused or a level is missing, `TargetFailedError` if the server
-        cannot be reached. What goes wrong later is part of the history.
+        cannot be reached, and of these `DiedLaterError` if the run before is to blame; the same case can then
+        be run again. What goes wrong later is part of the history.
         """
         levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
         self.target.check_levels(levels.values())
@@ -45,8 +59,9 @@ class Executor:
         try:
             schema, initial = self._ground.prepare(case, fresh)
             sessions = self._ready_sessions(levels)
-        except TargetFailedError:
+        except TargetFailedError as error:
             self._disconnect()  # the next run begins with a server that lives
+            self._blame_last(str(error))
             raise
         run = Run(
             case,
@@ -63,9 +78,8 @@ class Executor:
         except BaseException:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
-        final = self._finish(case, sessions)
-        failures = self._tear_down(case) if final is not None else ()
-        return History(
+        final, failures, died = self._finish(case, sessions, fresh)
+        self._last = History(
             case=case,
             target=self.target.label,
             version=self.target.version,
@@ -78,7 +92,15 @@ class Executor:
             dbms=self.target.dbms,
             settings=self._settings,
             teardown_failures=failures,
+            died=died,
         )
+        return self._last
+
+    def _blame_last(self, why: str) -> None:
+        """If the server died before anything of another run was sent, the last one is the reason."""
+        last, self._last = self._last, None
+        if last is not None and not last.server_died and not self.target.is_alive():
+            raise DiedLaterError(replace(last, died=True), why)
 
     def close(self) -> None:
         """Drop all sessions; the target stays open."""
@@ -99,8 +121,10 @@ class Executor:
             if self.inquiry is not None and self.inquiry.dead:
                 self._watch_again()
             return
-        if not self.target.is_alive() and not self.target.restart():
-            raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
+        if not self.target.is_alive():
+            self._blame_last("it does not answer any more")
+            if not self.target.restart():
+                raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
         self._ground.forget()
         self._settings = self.target.settings()
         watch = self.target.watch()
@@ -133,6 +157,8 @@ class Executor:
         self._listener = Listener()
 
     def _ready_sessions(self, levels: dict[str, Level]) -> dict[str, Session]:
+        for lost in [session for session in self._sessions if not session.alive]:
+            self._drop(lost)
         while len(self._sessions) < len(levels):
             self._sessions.append(self.target.open_session())
         sessions = dict(zip(levels, self._sessions, strict=False))
@@ -144,27 +170,37 @@ class Executor:
 
     # -- after the schedule
 
-    def _finish(self, case: Case, sessions: dict[str, Session]) -> State | None:
-        """Clean up and read the final state; None if the server died."""
+    def _finish(
+        self, case: Case, sessions: dict[str, Session], fresh: bool
+    ) -> tuple[State | None, _TeardownFailures, bool]:
+        """Clean up and read the final state, which is None if it cannot be read; run the teardown; and
+        whether the server died.
+
+        Tables that will be built anew are dropped now, not when the next run begins: a server that cannot
+        survive that dies of this run.
+        """
+        final: State | None = None
+        failures: _TeardownFailures = ()
         try:
             self._clean(case, sessions)
             if any(may_change_schema(step.sql) for step in case.steps):
                 self._ground.reread()
-            return self._ground.state()
+            final = self._ground.state()
+            failures = self._tear_down(case)
+            if fresh:
+                self._ground.clear()
         except TargetFailedError:
+            died = not self.target.is_alive()
             self._disconnect()
-            return None
+            return final, failures, died
+        return final, failures, False
 
-    def _tear_down(self, case: Case) -> tuple[tuple[str, Failed | Overran], ...]:
+    def _tear_down(self, case: Case) -> _TeardownFailures:
         """Run the teardown on a session of its own; what of it failed."""
         if not case.teardown:
             return ()
         self._ground.forget()
-        try:
-            session = self.target.open_session()
-        except TargetFailedError:
-            self._disconnect()  # the server died just now: the next run starts it again
-            return ()
+        session = self.target.open_session()
         try:
             return tuple(self._failures(case.teardown, session))
         finally:

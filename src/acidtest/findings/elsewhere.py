@@ -1,19 +1,17 @@
 """On which other targets a finding shows: its minimal case is run there, judged, and compared."""
 
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import ExitStack, closing
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 
 from acidtest.casefile import parse_case
 from acidtest.errors import AcidtestError
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.findings.finding import Finding, Sighting
 from acidtest.findings.folder import rewrite
 from acidtest.findings.sighting import NOT_RUN, try_out
 from acidtest.model import Case, Level
-from acidtest.oracles.registry import Oracle, make_oracles
-from acidtest.targets import Target
 from acidtest.targets.resolve import available_specs, open_target, without_password
 
 Progress = Callable[[str], None]
@@ -77,19 +75,16 @@ def everywhere(
 def _visit(spec: str, oracles: Sequence[str], stack: ExitStack) -> "_Visit":
     """Open a target; the stack closes what was opened, also if something fails on the way."""
     target = stack.enter_context(open_target(spec))
-    executor = stack.enter_context(Executor(target))
-    judges = [stack.enter_context(closing(judge)) for judge in make_oracles(oracles, target)]
-    return _Visit(spec, target, executor, judges)
+    return _Visit(spec, stack.enter_context(Examiner(target, oracles)))
 
 
 class _Visit:
-    """An open target with its executor and oracles."""
+    """An open target with its examiner."""
 
-    def __init__(self, spec: str, target: Target, executor: Executor, judges: list[Oracle]) -> None:
-        self.target = target
+    def __init__(self, spec: str, examiner: Examiner) -> None:
+        self.target = examiner.target
         self._spec = spec
-        self._executor = executor
-        self._judges = judges
+        self._examiner = examiner
 
     def is_home_of(self, finding: Finding) -> bool:
         """Whether the finding is from such a server: `mariadb@10.11` may be called mariadb@10.11.19 here."""
@@ -100,7 +95,7 @@ class _Visit:
         """What becomes of the finding here. One that is flaky at home gets as many tries as there."""
         tries = finding.runs if finding.is_flaky else 1
         try:
-            seen = try_out(self._executor, self._judges, _at_its_level(finding), finding.digest, tries)
+            seen = try_out(self._examiner, _at_its_level(finding), finding.digest, tries)
         except AcidtestError as error:  # no such level, tables refused, or the server is gone
             seen = NOT_RUN, str(error)
         return Sighting(self.target.label, self.target.version, finding.level, *seen)

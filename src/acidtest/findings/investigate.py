@@ -1,24 +1,23 @@
 """From a suspicious history to a finding: re-run, reduce, sign, compare with known bugs, try other levels."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from random import Random
 
 from acidtest import __version__
 from acidtest.casefile import print_case
 from acidtest.errors import AcidtestError, TargetFailedError, UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examined, Examiner
 from acidtest.findings.finding import Finding, Sighting
 from acidtest.findings.known import KnownBugs
 from acidtest.findings.prose import explanation, level_of, summary
 from acidtest.findings.same_bug import SameBug
 from acidtest.findings.sighting import NOT_RUN, SHOWS, Seen, try_out
-from acidtest.model import Case, History, Judgement, Verdict
-from acidtest.oracles.phenomena import phenomena
-from acidtest.oracles.registry import Oracle, judge_all
+from acidtest.model import Case, History, Verdict
+from acidtest.oracles.registry import ORACLES
 from acidtest.reduce import Limits, Reduction, reduce_case
 from acidtest.report import print_history, print_verdicts, verdict_to_json
-from acidtest.signatures import Signature, first_violation, signature_of
+from acidtest.signatures import Signature, signature_of
 
 RERUNS = 10
 REDUCTION_S_MAX = 120.0
@@ -48,43 +47,36 @@ class Evidence:
 
 
 class Investigator:
-    """Investigates the violations of one target, with the executor that found them.
+    """Investigates the violations of one target, with the examiner that found them; every oracle there is
+    gives its verdict on what goes into the report."""
 
-    `judges` are the oracles of the campaign; `all_judges` give their verdicts on what goes into the report.
-    """
+    def __init__(self, examiner: Examiner) -> None:
+        self._examiner = examiner
+        self._known = KnownBugs(examiner)
 
-    def __init__(self, executor: Executor, judges: list[Oracle], all_judges: list[Oracle]) -> None:
-        self._executor = executor
-        self._judges = judges
-        self._all_judges = all_judges
-        self._known = KnownBugs(executor, judges)
-
-    def investigate(
-        self, history: History, verdicts: Iterable[Verdict], *, seed: int | None = None, progress: Progress
-    ) -> Finding:
+    def investigate(self, suspect: Examined, *, seed: int | None = None, progress: Progress) -> Finding:
         """The finding that a history with a violation comes to. It is told also if the server goes away for
         good, which may be what was found."""
-        verdicts = tuple(verdicts)
-        verdict = first_violation(verdicts)
+        verdict = suspect.violation
         assert verdict is not None
-        evidence = Evidence(history, verdict, verdicts)
+        evidence = Evidence(suspect.history, verdict, suspect.verdicts)
         try:
             self._gather(evidence, seed, progress)
         except TargetFailedError as lost:
             evidence.broken_off = str(lost)
-        return self._finding(evidence, history.case, seed)
+        return self._finding(evidence, suspect.history.case, seed)
 
     def _gather(self, evidence: Evidence, seed: int | None, progress: Progress) -> None:
-        judge = next(one for one in self._judges if one.name == evidence.verdict.oracle)
+        oracle = evidence.verdict.oracle
         # What has the signature of a known bug stays that bug, so that it can be compared with its case: one
         # with more causes could else turn into one with fewer.
         known = bool(self._known.named(evidence.signature))
         progress("running it again")
-        once = SameBug(self._executor, judge, evidence.signature, exact=known)
+        once = SameBug(self._examiner, oracle, evidence.signature, exact=known)
         evidence.shown, evidence.runs = _times(once, evidence.history.case), RERUNS
         if evidence.shown:
             rate = evidence.shown / RERUNS
-            gate = SameBug(self._executor, judge, evidence.signature, rate=rate, exact=known)
+            gate = SameBug(self._examiner, oracle, evidence.signature, rate=rate, exact=known)
             try:
                 self._reduce(evidence, gate, seed, progress)
             finally:  # as small as it got, whatever ended it
@@ -94,7 +86,7 @@ class Investigator:
             evidence.shown = _times(once, evidence.history.case)
         else:
             evidence.reduction = "none, it did not show again"
-        evidence.verdicts = judge_all(self._all_judges, evidence.history)
+        evidence.verdicts = self._examiner.judge(evidence.history, ORACLES)
         evidence.bugs = self._known.named(evidence.signature)
         progress("trying every level")
         evidence.levels = tuple(self._at_levels(evidence))
@@ -105,7 +97,7 @@ class Investigator:
         try:
             reduction = reduce_case(
                 start,
-                self._executor.target.dialect,
+                self._examiner.target.dialect,
                 gate.interesting,
                 reordering=gate.reordering,
                 rng=Random(f"{seed}-{start.id}"),
@@ -124,7 +116,8 @@ class Investigator:
 
     def _finding(self, evidence: Evidence, original: Case, seed: int | None) -> Finding:
         history, verdict, verdicts = evidence.history, evidence.verdict, evidence.verdicts
-        signature, target = evidence.signature, self._executor.target
+        signature, target = evidence.signature, self._examiner.target
+        explained = () if verdict.violation is None else verdict.violation.explained_by
         return Finding(
             signature=signature.text,
             digest=signature.digest,
@@ -135,10 +128,10 @@ class Investigator:
             version=target.version,
             settings=dict(history.settings),
             level=level_of(history),
-            oracles=tuple(one.oracle for one in verdicts if one.judgement is Judgement.VIOLATION),
+            oracles=tuple(one.oracle for one in verdicts if one.is_violation),
             summary=summary(history, verdict),
             minimal=print_case(history.case),
-            observed=print_history(history) + print_verdicts(history, verdicts, phenomena(history)),
+            observed=print_history(history) + print_verdicts(history, verdicts),
             original=print_case(original),
             verdicts=tuple(map(verdict_to_json, verdicts)),
             explanation=tuple(explanation(history, verdict)),
@@ -147,8 +140,8 @@ class Investigator:
             reduction=evidence.reduction,
             broken_off=evidence.broken_off,
             known=evidence.bugs,
-            behaviour=verdict.known.name if verdict.known is not None else "",
-            behaviour_link=verdict.known.link if verdict.known is not None else "",
+            behaviour=", ".join(known.title for known in explained),
+            behaviour_link=next((known.link for known in explained), ""),
             levels=evidence.levels,
             seed=seed,
             case=original.id,
@@ -158,7 +151,7 @@ class Investigator:
 
     def _at_levels(self, evidence: Evidence) -> Iterator[Sighting]:
         """What becomes of the case at each level of the target."""
-        target, case = self._executor.target, evidence.history.case
+        target, case = self._examiner.target, evidence.history.case
         tries = RERUNS if evidence.shown < RERUNS else 1
         for level in target.levels:
             if evidence.shown and level.short == level_of(evidence.history):
@@ -169,7 +162,7 @@ class Investigator:
 
     def _at_level(self, case: Case, digest: str, tries: int) -> Seen:
         try:
-            return try_out(self._executor, self._judges, case, digest, tries)
+            return try_out(self._examiner, case, digest, tries)
         except UsageError as refused:
             return NOT_RUN, str(refused)
 

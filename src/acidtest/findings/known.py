@@ -6,18 +6,16 @@ from functools import cached_property
 from acidtest import corpus
 from acidtest.casefile import runs_on
 from acidtest.errors import UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examiner
 from acidtest.model import Case
-from acidtest.oracles.registry import Oracle, judge_all
-from acidtest.signatures import Signature, first_violation, signature_of
+from acidtest.signatures import Signature, signature_of
 
 
 class KnownBugs:
     """The corpus bugs of one target; run when first asked for, at the levels they were reported at."""
 
-    def __init__(self, executor: Executor, judges: list[Oracle]) -> None:
-        self._executor = executor
-        self._judges = judges
+    def __init__(self, examiner: Examiner) -> None:
+        self._examiner = examiner
 
     def named(self, signature: Signature) -> tuple[str, ...]:
         """The ids of the known bugs that have this signature here, or have it but for the accident that one
@@ -32,7 +30,7 @@ class KnownBugs:
     @cached_property
     def _signatures(self) -> dict[Signature, tuple[str, ...]]:
         found: dict[Signature, tuple[str, ...]] = defaultdict(tuple)
-        target = self._executor.target
+        target = self._examiner.target
         for case in corpus.bugs():
             if runs_on(case, target.dbms, target.version):
                 signature = self._signature(case)
@@ -42,8 +40,8 @@ class KnownBugs:
 
     def _signature(self, case: Case) -> Signature | None:
         try:
-            history = self._executor.run(case, fresh=True)
+            examined = self._examiner.examine(case, fresh=True)
         except UsageError:
             return None  # this server lacks the level, or refuses the tables
-        verdict = first_violation(judge_all(self._judges, history))
-        return None if verdict is None else signature_of(history, verdict)
+        verdict = examined.violation
+        return None if verdict is None else signature_of(examined.history, verdict)

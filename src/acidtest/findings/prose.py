@@ -2,9 +2,9 @@
 
 from collections.abc import Iterator
 
-from acidtest.casefile import format_row
 from acidtest.claims import Claim, claims_of
-from acidtest.model import History, Verdict
+from acidtest.model import History, Verdict, Violation
+from acidtest.report import words
 from acidtest.report.observed import brief
 
 
@@ -17,23 +17,33 @@ def level_of(history: History) -> str:
 def summary(history: History, verdict: Verdict) -> str:
     """One sentence: where, what is there, what should be."""
     where = "the final state" if verdict.step is None else brief(history, verdict.step)
-    named = f"{verdict.anomaly}: " if verdict.anomaly else ""
-    return f"{named}{verdict.kind} at {where}: {verdict.observed} instead of {verdict.expected}"
+    violation = _violation(verdict)
+    named = f"{violation.phenomenon.text}: " if violation.phenomenon else ""
+    observed, expected = words.observed(violation), words.expected(violation)
+    return f"{named}{verdict.kind} at {where}: {observed} instead of {expected}"
+
+
+def _violation(verdict: Verdict) -> Violation:
+    assert verdict.violation is not None
+    return verdict.violation
 
 
 def explanation(history: History, verdict: Verdict) -> Iterator[str]:
     """Why it is wrong, a paragraph each."""
-    yield f"{_what(history, verdict)} Expected: {verdict.expected}. Observed: {verdict.observed}."
-    if verdict.explanation:
-        text = verdict.explanation
-        yield f"{text[0].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
-    for one in verdict.differences:
-        word = "must not be there" if one.extra else "is missing"
-        yield f"Row {format_row(one.row)} {word}{': ' + one.why if one.why else ''}."
+    violation = _violation(verdict)
+    observed, expected = words.observed(violation), words.expected(violation)
+    yield f"{_what(history, verdict)} Expected: {expected}. Observed: {observed}."
+    if violation.because:
+        yield _sentence(violation.because)
+    yield from map(_sentence, words.details(violation))
     if (claim := _claim(history, verdict)) is not None:
         yield _promise(claim)
-    if verdict.known is not None:
-        yield f"It has the shape of a known behaviour, {verdict.known.name}: {verdict.known.link}"
+    for known in violation.explained_by:
+        yield f"It is {known.status.value}: {known.id}, {known.title} explains it: {known.link}"
+
+
+def _sentence(text: str) -> str:
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith('.') else '.'}"
 
 
 def _what(history: History, verdict: Verdict) -> str:

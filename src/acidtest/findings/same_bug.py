@@ -4,9 +4,8 @@ from dataclasses import replace
 from math import ceil, log
 
 from acidtest.errors import UsageError
-from acidtest.execute import Executor
-from acidtest.model import Case, EventKind, History, Judgement, Verdict, interleave
-from acidtest.oracles.registry import Oracle
+from acidtest.examine import Examiner, first_violation
+from acidtest.model import Case, EventKind, History, Verdict, interleave
 from acidtest.signatures import Signature, signature_of
 
 MISSED_MAX = 0.02
@@ -22,15 +21,15 @@ class SameBug:
 
     def __init__(
         self,
-        executor: Executor,
-        judge: Oracle,
+        examiner: Examiner,
+        oracle: str,
         signature: Signature,
         *,
         rate: float = 1.0,
         exact: bool = False,
     ) -> None:
-        self._executor = executor
-        self._judge = judge
+        self._examiner = examiner
+        self._oracle = oracle
         self._signature = signature
         self._exact = exact
         self._last_kept = signature
@@ -65,7 +64,7 @@ class SameBug:
     def look(self, case: Case) -> Seen | None:
         """A run of the case in which the bug shows."""
         for _ in range(self._tries):
-            seen = look(case, self._executor, self._judge)
+            seen = look(case, self._examiner, self._oracle)
             if seen is not None and self._is_same(signature_of(*seen)):
                 return seen
         return None
@@ -83,16 +82,14 @@ def as_launched(history: History) -> Case:
     return replace(history.case, transactions=transactions, schedule=schedule)
 
 
-def look(case: Case, executor: Executor, judge: Oracle) -> Seen | None:
+def look(case: Case, examiner: Examiner, oracle: str) -> Seen | None:
     """A run of the case and the violation that the oracle sees in it; None if there is none."""
     try:
-        history = executor.run(case, fresh=True)
+        history = examiner.executor.run(case, fresh=True)
     except UsageError:
         return None  # the DBMS refused the set-up
-    verdict = judge.judge(history)
-    if verdict is None or verdict.judgement is not Judgement.VIOLATION:
-        return None
-    return history, verdict
+    verdict = first_violation(examiner.judge(history, [oracle]))
+    return None if verdict is None else (history, verdict)
 
 
 def _tries(rate: float) -> int:

@@ -1,21 +1,22 @@
 """What a finding is called in the first line of a report: the anomaly in plain words."""
 
 import re
+from collections.abc import Sequence
 from typing import Any
 
 from acidtest.casefile import parse_case
 from acidtest.findings.finding import Finding
-from acidtest.model import Judgement, Level, ViolationKind
+from acidtest.model import Judgement, Level, Reason, ViolationKind
 from acidtest.sql.shape import Locking, Verb, shape_of
 
-_BY_ANOMALY = {
-    "dirty read": "{statement} shows what is not committed",
-    "aborted read": "{statement} shows what was rolled back",
-    "own write not seen": "a transaction does not see its own {own}",
-    "deleted row seen": "{statement} shows a row that was deleted",
-    "non-repeatable read": "{statement} shows what was committed after its snapshot",
+_BY_REASON = {
+    Reason.UNCOMMITTED: "{statement} shows what is not committed",
+    Reason.ROLLED_BACK: "{statement} shows what was rolled back",
+    Reason.OWN: "a transaction does not see its own {own}",
+    Reason.DELETED: "{statement} shows a row that was deleted",
+    Reason.LATER: "{statement} shows what was committed after its snapshot",
 }
-"""By the beginning of the anomaly's name."""
+"""By why a row is wrong; the worst come first."""
 
 _BY_KIND = {
     ViolationKind.MISSING_BLOCK: "{statement} does not wait for a lock that another transaction holds",
@@ -23,6 +24,7 @@ _BY_KIND = {
     ViolationKind.WRONG_AFFECTED_COUNT: "{statement} reports a wrong affected count",
     ViolationKind.WRONG_ERROR: "{statement} {error}",
     ViolationKind.WRONG_FINAL_STATE: "tables end with wrong rows",
+    ViolationKind.FORBIDDEN_PHENOMENON: "transactions depend on each other in a circle",
     ViolationKind.NOT_SERIALIZABLE: "committed transactions fit no serial order",
     ViolationKind.CRASH: "the server fails",
 }
@@ -41,7 +43,7 @@ def title(finding: Finding) -> str:
 
 def _words(finding: Finding) -> str:
     verdict = naming_verdict(finding)
-    form = _form(finding.kind, str(verdict.get("anomaly") or ""))
+    form = _form(finding.kind, [str(one.get("reason")) for one in verdict.get("differences", ())])
     if form is None:
         return finding.summary
     own = set(re.findall(r"\bown (\w+)", " ".join(finding.parts.get("causes", ()))))
@@ -52,8 +54,9 @@ def _words(finding: Finding) -> str:
     )
 
 
-def _form(kind: str, anomaly: str) -> str | None:
-    named = next((form for name, form in _BY_ANOMALY.items() if anomaly.startswith(name)), None)
+def _form(kind: str, reasons: Sequence[str]) -> str | None:
+    in_rows = kind == ViolationKind.WRONG_ROWS
+    named = next((form for one, form in _BY_REASON.items() if in_rows and one.name.lower() in reasons), None)
     return named or next((form for one, form in _BY_KIND.items() if one.value == kind), None)
 
 

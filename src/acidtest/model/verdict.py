@@ -211,6 +211,8 @@ class Violation:
     """The rule that was broken, in a sentence for people; nothing is decided by it."""
     phenomenon: Phenomenon | None = None
     explained_by: tuple[Known, ...] = ()
+    resembles: tuple[Known, ...] = ()
+    """Deviations under which nothing is wrong as far as can be judged: a hint, no explanation."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from acidtest.model import History, Judgement, Trace, Verdict, passed, unknown, 
 from acidtest.oracles.engines.base import Engine, UndecidedError
 from acidtest.oracles.orders import other_orders, released_together
 from acidtest.oracles.replay import Replay, ViolationError
+from acidtest.oracles.replay.choices import WAYS_MAX, Choices
 from acidtest.oracles.witnesses import violation_of
 
 MakeEngine = Callable[[], Engine]
@@ -52,9 +53,27 @@ def judge_under(oracle: str, history: History, claims: Claims, make_engine: Make
 
 
 def _walk(oracle: str, history: History, claims: Claims, make_engine: MakeEngine) -> Walked:
-    """One walk, in the order of effect that the history has."""
+    """The walk in the order of effect that the history has. Where several things may have happened, one way
+    that passes is enough, and a violation must stand in all of them."""
+    choices = Choices()
+    first = _walk_one_way(oracle, history, claims, make_engine, choices)
+    doubt = first if first.verdict.judgement is Judgement.UNKNOWN else None
+    for _ in range(WAYS_MAX):
+        if first.verdict.judgement is Judgement.PASS or not choices.advance():
+            return doubt or first
+        other = _walk_one_way(oracle, history, claims, make_engine, choices)
+        if other.verdict.judgement is Judgement.PASS:
+            return other
+        if other.verdict.judgement is Judgement.UNKNOWN:
+            doubt = other
+    return Walked(unknown(oracle, "too many ways in which statements that waited may have gone on"))
+
+
+def _walk_one_way(
+    oracle: str, history: History, claims: Claims, make_engine: MakeEngine, choices: Choices
+) -> Walked:
     try:
-        replay = Replay(history, claims, make_engine())
+        replay = Replay(history, claims, make_engine(), choices)
     except UndecidedError as undecided:
         return Walked(unknown(oracle, undecided.reason))
     try:

@@ -222,7 +222,10 @@ class Trial:
 def committed_units(history: History) -> list[Unit]:
     """The transactions that committed, in the order of their commits."""
     if history.final is None:
-        raise UndecidedError("the server died")
+        died = history.server_died
+        raise UndecidedError("the server died" if died else "the final state could not be read")
+    for lost in history.indeterminate:
+        raise UndecidedError(f"whether {lost.session}'s {lost.sql} took effect is not known")
     if any(isinstance(record.outcome, Overran) for record in history.records):
         raise UndecidedError("a statement ran over the limit")
     units: list[Unit] = []

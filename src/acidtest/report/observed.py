@@ -23,6 +23,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Record,
@@ -126,7 +127,11 @@ class _Schedule:
 
     def _completed(self, record: Record) -> None:
         outcome = record.outcome
-        message = f": {printable(outcome.message)}" if isinstance(outcome, Failed) and outcome.message else ""
+        message = (
+            f": {printable(outcome.message)}"
+            if isinstance(outcome, Failed | Indeterminate) and outcome.message
+            else ""
+        )
         silent = isinstance(outcome, Affected) and kind_of(record.sql) is not StatementKind.WRITE
         self._say(record, "ok" if silent else format_outcome(outcome) + message)
         for warning in record.warnings:

@@ -111,9 +111,19 @@ class Target(ABC):
         """A new watch, which the caller closes; None if no statement can ever wait here."""
 
     @abstractmethod
+    def clear(self) -> None:
+        """Empty the private database. One that cannot be emptied is made anew, and sessions in it are lost;
+        raises `TargetFailedError` if that fails too."""
+
+    @abstractmethod
+    def build(self, statements: Sequence[str]) -> None:
+        """Run these statements in the empty private database. One that the DBMS refuses is a `UsageError`
+        that quotes it."""
+
     def rebuild(self, statements: Sequence[str]) -> None:
-        """Empty the private database and run these statements in it. A statement that the DBMS refuses is
-        a `UsageError` that quotes it."""
+        """Empty the private database and run these statements in it."""
+        self.clear()
+        self.build(statements)
 
     @abstractmethod
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:

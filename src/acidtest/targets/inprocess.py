@@ -144,8 +144,10 @@ class InProcessTarget(Target):
     def watch(self) -> Watch | None:
         return None
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
         self._empty()
+
+    def build(self, statements: Sequence[str]) -> None:
         for statement in statements:
             self._demand(statement)
         self.clean(self._control, thorough=any(map(may_leave_session_traces, statements)))

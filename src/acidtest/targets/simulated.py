@@ -176,8 +176,10 @@ class SimulatedTarget(Target):
         self._watches.add(watch)
         return watch
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
         self.engine.empty()
+
+    def build(self, statements: Sequence[str]) -> None:
         self._set_up(statements)
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:

@@ -221,8 +221,8 @@ class SQLiteTarget(InProcessTarget):
         if drops:
             self._without_foreign_keys(drops)
 
-    def rebuild(self, statements: Sequence[str]) -> None:
-        super().rebuild(statements)
+    def build(self, statements: Sequence[str]) -> None:
+        super().build(statements)
         for session in self._sessions:
             # A connection that has not noticed new tables refuses some statements instead of looking again.
             if session.alive:

@@ -17,16 +17,29 @@ if os.environ.get("CRASH_AT"):  # the end of a case's id: the DBMS takes the pro
 
     Executor.run = crash  # type: ignore[method-assign]
 
-if os.environ.get("DEFECT_AT"):  # the end of a case's id: an oracle of ours has a defect
-    from acidtest import pipeline
-    from acidtest.oracles.registry import judge_all
+if os.environ.get("DEFECT_AT"):  # the end of a case's id: something of ours has a defect
+    from acidtest.execute import Executor
 
-    def defect(judges: Any, history: Any) -> Any:
-        if history.case.id.endswith(os.environ["DEFECT_AT"]):
+    run_case = Executor.run
+
+    def fail(self: Executor, case: Any, *arguments: Any, **named: Any) -> Any:
+        if case.id.endswith(os.environ["DEFECT_AT"]):
+            raise KeyError("the executor's")
+        return run_case(self, case, *arguments, **named)
+
+    Executor.run = fail  # type: ignore[method-assign]
+
+if os.environ.get("ORACLE_DEFECT_AT"):  # the end of a case's id: an oracle of ours has a defect
+    from acidtest.oracles.solver import SolverOracle
+
+    judge = SolverOracle.judge
+
+    def defect(self: SolverOracle, history: Any) -> Any:
+        if history.case.id.endswith(os.environ["ORACLE_DEFECT_AT"]):
             raise KeyError("an oracle's")
-        return judge_all(judges, history)
+        return judge(self, history)
 
-    pipeline.judge_all = defect  # type: ignore[attr-defined]
+    SolverOracle.judge = defect  # type: ignore[method-assign]
 
 if os.environ.get("LOST_TARGET"):  # it was there when the campaign began, and cannot be opened by workers
     from multiprocessing import parent_process

@@ -48,6 +48,8 @@ class Effect:
     """Rows of other tables that it wrote, also if they stay as they are."""
     referenced: tuple[tuple[str, RowId], ...] = ()
     """Rows that foreign keys of new rows refer to: the DBMS looked them up and locks them for share."""
+    meets_several: bool = False
+    """A new row had keys of several others: which of them the DBMS came upon is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,6 +102,7 @@ class Insert:
             returned=self._returning.rows(runtime, effect.returned),
             touched=tuple(after.touched),
             referenced=tuple(dict.fromkeys(after.referenced)),
+            meets_several=effect.meets_several,
         )
 
     # -- one row
@@ -135,7 +136,8 @@ class Insert:
             twins = effect.twins(row, self._arbiters)
             if not twins:
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
-        effect.met += twins
+        effect.met += twins if len(twins) == 1 else ()
+        effect.meets_several |= len(twins) > 1
         if not twins:
             if self._ignores and not self._target.references.has_parents(row, effect.live, run):
                 return False

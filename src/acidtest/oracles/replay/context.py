@@ -7,6 +7,7 @@ from acidtest.claims import Claim
 from acidtest.model import History, Record
 from acidtest.oracles.chains import Chains
 from acidtest.oracles.engines.base import Engine
+from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.timeline import Timeline
 from acidtest.oracles.replay.transactions import Transactions
 from acidtest.oracles.replay.visibility import Visibility
@@ -26,17 +27,18 @@ class Context:
     transactions: Transactions
     timeline: Timeline
     visibility: Visibility
+    choices: Choices
     unexplained_conflicts: list[int] = field(default_factory=list)
     """Steps that failed with a conflict for which the walk sees no reason."""
 
     @classmethod
-    def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine) -> "Context":
+    def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine, choices: Choices) -> "Context":
         """The context before the first event."""
         chains = Chains.of(history.initial)
         chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.values())
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
-        return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline))
+        return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline), choices)
 
     def is_half_done(self, record: Record, tables: Sequence[str]) -> bool:
         """Whether a write of another session on one of the tables has begun and not ended."""

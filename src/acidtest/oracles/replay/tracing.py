@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from acidtest.evaluator.writes import Effect
 from acidtest.model import Record, Trace
 from acidtest.model.trace import (
     INITIAL_WRITER,
@@ -56,10 +57,12 @@ class Tracer:
             )
             self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, dirty))
 
-    def met(self, state: SessionState, record: Record, table: str, rows: Sequence[int]) -> None:
-        """An INSERT came upon the keys of these rows."""
+    def met(self, state: SessionState, record: Record, table: str, effect: Effect) -> None:
+        """An INSERT came upon the keys of living rows."""
         assert state.transaction is not None
-        for row in () if state.claim.upsert_reads_nothing else rows:
+        if effect.meets_several:
+            self.gaps.append("which of several rows an INSERT came upon")
+        for row in () if state.claim.upsert_reads_nothing else effect.met:
             version = self._chains.newest(table, row)
             foreign = self._transactions.is_foreign(state, version)
             self._met.append((state.transaction, record.step, table, version, foreign))

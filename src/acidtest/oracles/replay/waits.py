@@ -40,9 +40,10 @@ class Waits:
         table, suspects = wanted.table, []
         for row, mode in wanted.rows.items():
             lock = self._locks.conflict(state.transaction, table, row, mode)
-            if lock is not None:
-                raise self._missing(record, lock.holder, lock.step, Hold.LOCKED_ROW, self._text(table, row))
             newest = self._chains.newest(table, row)
+            if lock is not None:
+                hold = Hold.WRITTEN_ROW if newest.writer == lock.holder else Hold.LOCKED_ROW
+                raise self._missing(record, lock.holder, lock.step, hold, self._text(table, row))
             if self._transactions.is_foreign(state, newest):
                 if newest.deleted:
                     raise self._missing(

@@ -20,6 +20,7 @@ from acidtest.model import (
     same_rows,
 )
 from acidtest.oracles.engines.base import Engine, UndecidedError
+from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows
@@ -36,8 +37,14 @@ from acidtest.sql.shape import Verb
 class Replay:
     """One walk along one history. `run` raises `ViolationError` or `UndecidedError`, or returns."""
 
-    def __init__(self, history: History, claims: Mapping[str, Claim], engine: Engine) -> None:
-        context = Context.of(history, claims, engine)
+    def __init__(
+        self,
+        history: History,
+        claims: Mapping[str, Claim],
+        engine: Engine,
+        choices: Choices | None = None,
+    ) -> None:
+        context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
         self.chains = context.chains
         self.locks = context.transactions.locks
@@ -62,15 +69,13 @@ class Replay:
         """Why reads could not be judged; the walk goes on without them."""
         return self._reads.undecided
 
-    @property
-    def doubted(self) -> bool:
-        """A statement that waited may have passed rows by; which, was guessed from what it reported."""
-        return self._writes.doubted
-
     def run(self) -> None:
         """Judge every step in the order of completion, then the final state."""
         if self.history.final is None:
-            raise UndecidedError("the server died")
+            died = self.history.server_died
+            raise UndecidedError("the server died" if died else "the final state could not be read")
+        for lost in self.history.indeterminate:
+            raise UndecidedError(f"whether {lost.session}'s {lost.sql} took effect is not known")
         for event in in_order_of_effect(self.history):
             state, record = self.sessions[event.session], self.history.records[event.step]
             if event.kind is EventKind.LAUNCHED:

@@ -29,11 +29,10 @@ class Writes:
     """The writes of a walk."""
 
     def __init__(self, context: Context, tracer: Tracer) -> None:
-        self.doubted = False
-        """A statement that waited may have passed rows by; which, was guessed from what it reported."""
         self._scene = context
         self._schema = context.history.schema
         self._engine = context.engine
+        self._choices = context.choices
         self._chains = context.chains
         self._visibility = context.visibility
         self._work = FoundRows(context)
@@ -74,7 +73,7 @@ class Writes:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
         self._tracer.saw(state, record, shape, {**views, shape.target: work}, visible)
-        self._tracer.met(state, record, shape.target, effect.met)
+        self._tracer.met(state, record, shape.target, effect)
         self._apply(state, record, shape, effect, work)
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
@@ -148,8 +147,9 @@ class Writes:
                 self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
                 for chosen in without_some(work, doubtful)
             ]
-            effect = _only_one(effects, record.outcome.count, work) or effect
-            self.doubted = True
+            fitting = _fitting(effects, record.outcome.count, work)
+            if fitting:
+                effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
         return effect
 
     def _related(self, state: SessionState, record: Record, shape: Shape) -> Views:
@@ -280,17 +280,15 @@ def _adds_rows_only(shape: Shape) -> bool:
     return shape.verb is Verb.INSERT and not shape.replaces and shape.tree.args.get("conflict") is None
 
 
-def _only_one(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> Effect | None:
-    """The one effect that fits the observed count; None if none does.
+def _fitting(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> list[Effect]:
+    """The effects that fit the observed count and leave different rows behind.
 
-    Of those that leave the same rows behind, the one with the fewest locks: more are not sure to be held.
+    Of those that leave the same rows, the one with the fewest locks: more are not sure to be held.
     """
-    fitting = [effect for effect in effects if not effect.errors and count in effect.counts]
     old = dict(work)
-    results = {
-        frozenset((one.row, one.values) for one in effect.changes if old.get(one.row or 0) != one.values)
-        for effect in fitting
-    }
-    if len(results) > 1:
-        raise UndecidedError("which rows a statement that waited has found on its way")
-    return min(fitting, key=lambda effect: len(effect.worked_on), default=None)
+    found: dict[frozenset[tuple[int | None, Row | None]], Effect] = {}
+    for effect in sorted(effects, key=lambda one: len(one.worked_on)):
+        if not effect.errors and count in effect.counts:
+            changed = ((one.row, one.values) for one in effect.changes if old.get(one.row or 0) != one.values)
+            found.setdefault(frozenset(changed), effect)
+    return list(found.values())

@@ -138,9 +138,12 @@ class FamilyTarget(Target):
         self._watches.add(watch)
         return watch
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
         self._bury_sessions()
-        self._private.rebuild(statements)
+        self._private.clear()
+
+    def build(self, statements: Sequence[str]) -> None:
+        self._private.build(statements)
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         self._bury_sessions()

@@ -118,13 +118,14 @@ class PostgresTarget(Target):
 
     # -- the private database
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
+        self._control.ask(catalog.EMPTY)
+
+    def build(self, statements: Sequence[str]) -> None:
         self._truncates = None
-        control = self._control
-        control.ask(catalog.EMPTY)
         for statement in statements:
             self._set_up(statement)
-        self.clean(control, thorough=any(map(may_leave_session_traces, statements)))
+        self.clean(self._control, thorough=any(map(may_leave_session_traces, statements)))
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         if self._truncates is None:
