@@ -87,6 +87,8 @@ class Claim:
     """A savepoint whose name is used again hides the old one; else it replaces it."""
     numbers_from_sequence: bool = False
     """Automatic numbers come from a sequence, which rows with numbers of their own do not move forward."""
+    late_snapshot: bool = False
+    """The first statement may wait until it finds a snapshot that is safe (READ ONLY DEFERRABLE)."""
     serializable: bool = False
     excludes: frozenset[Phenomenon] = field(default_factory=frozenset)
     """Phenomena that cannot happen."""

@@ -1,9 +1,9 @@
 """Everything that a walk knows, for those who judge a part of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from acidtest.claims import Claim
+from acidtest.claims import Claims
 from acidtest.model import History, Record
 from acidtest.oracles.chains import Chains
 from acidtest.oracles.engines.base import Engine
@@ -32,10 +32,10 @@ class Context:
     """Steps that failed with a conflict for which the walk sees no reason."""
 
     @classmethod
-    def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine, choices: Choices) -> "Context":
+    def of(cls, history: History, claims: Claims, engine: Engine, choices: Choices) -> "Context":
         """The context before the first event."""
         chains = Chains.of(history.initial)
-        chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.values())
+        chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.used())
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
         return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline), choices)

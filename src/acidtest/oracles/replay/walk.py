@@ -5,9 +5,7 @@ had to wait, and what it must have done; how a single statement is solved is the
 order that really happened is judged, so any number of transactions will do.
 """
 
-from collections.abc import Mapping
-
-from acidtest.claims import Claim, OnConflict
+from acidtest.claims import Claims, OnConflict
 from acidtest.model import (
     EventKind,
     Failed,
@@ -40,12 +38,13 @@ class Replay:
     def __init__(
         self,
         history: History,
-        claims: Mapping[str, Claim],
+        claims: Claims,
         engine: Engine,
         choices: Choices | None = None,
     ) -> None:
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
+        self._claims = claims
         self.chains = context.chains
         self.locks = context.transactions.locks
         self.sessions = context.transactions.sessions
@@ -79,6 +78,7 @@ class Replay:
         for event in in_order_of_effect(self.history):
             state, record = self.sessions[event.session], self.history.records[event.step]
             if event.kind is EventKind.LAUNCHED:
+                state.claim = self._claims.at(event.session, event.step)
                 self._timeline.launch(event)
                 self._visibility.first_statement(state, record)
             elif event.kind is EventKind.COMPLETED:
