@@ -1,7 +1,7 @@
 """From a walk along a history to a verdict, and to the trace that the walk leaves."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from acidtest.claims import Claims, claims_of
 from acidtest.model import History, Judgement, Trace, Verdict, passed, unknown, violated
@@ -82,4 +82,4 @@ def _walk_one_way(
     except ViolationError as error:
         return Walked(violated(oracle, violation_of(replay, error)))
     verdict = unknown(oracle, replay.undecided[0]) if replay.undecided else passed(oracle)
-    return Walked(verdict, replay)
+    return Walked(replace(verdict, unexplained_conflicts=len(replay.unexplained_conflicts)), replay)

@@ -168,8 +168,9 @@ def key_positions(table: Table) -> frozenset[int]:
     )
 
 
-def table_lock_of(shape: Shape) -> TableLock:
-    """What a statement takes on the tables it names; on those that it only reads, less."""
-    if shape.verb is not Verb.READ:
-        return TableLock.ROW_EXCLUSIVE
-    return TableLock.ACCESS_SHARE if shape.locking is Locking.NONE else TableLock.ROW_SHARE
+def table_locks_of(shape: Shape) -> dict[str, TableLock]:
+    """What a statement surely takes on the tables it names."""
+    modes = dict.fromkeys(shape.reads, TableLock.ACCESS_SHARE)
+    if shape.locks and not any(clause.tables for clause in shape.locks):
+        modes = dict.fromkeys(shape.reads, TableLock.ROW_SHARE) if shape.plain else modes
+    return modes | dict.fromkeys(shape.writes, TableLock.ROW_EXCLUSIVE)

@@ -102,6 +102,8 @@ class Reads:
         self._tracer.saw(state, record, shape, all_views[chosen], visibles[chosen])
         if state.claim.snapshot is SnapshotAt.FIRST_READ and shape.locking is Locking.NONE:
             _opened_snapshot(state, fitting, for_sure=bool(outcome.rows) and shape.plain)
+        elif len(state.moments) > 1:
+            state.moments = tuple(fitting)
 
     def _wrong_rows(
         self, state: SessionState, record: Record, outcome: Rows, shape: Shape, views: Views

@@ -59,6 +59,8 @@ class Transactions:
         self.sessions = {name: SessionState(name, claim) for name, claim in claims.items()}
         self.owners: dict[int, str] = {}
         """The session of each transaction."""
+        self.emptied: list[tuple[int, str]] = []
+        """Transactions and the tables that they emptied at once, which no snapshot outlives."""
 
     def owner(self, transaction: int) -> str:
         """The session of a transaction, for texts."""

@@ -137,7 +137,10 @@ class Waits:
     def _missing(
         self, record: Record, holder: int, step: int | None, hold: Hold, what: str
     ) -> ViolationError:
-        who = self._transactions.owner(holder)
+        return self.missing(record, self._transactions.owner(holder), step, hold, what)
+
+    def missing(self, record: Record, who: str, step: int | None, hold: Hold, what: str) -> ViolationError:
+        """The violation of a statement that had to wait for a session and did not."""
         if self._timeline.is_victim(who):
             raise UndecidedError("a deadlock victim may have let go before it was told")
         since = "" if step is None else f" since step {step}"
