@@ -28,7 +28,9 @@ def scripts(server: Server, random: Random, profile: str) -> Iterator[tuple[list
     if profile == "features":
         yield from feature_cases(random, server.target.dbms, server.target.version)
     levels = server.target.levels[:1]
-    for case in generate_cases(random, profile_of(profile), server.target.dbms, levels, server.target.version):
+    for case in generate_cases(
+        random, profile_of(profile), server.target.dbms, levels, server.target.version
+    ):
         yield _of_case(case)
 
 
@@ -47,7 +49,7 @@ def run(server: Server, random: Random, profile: str, statements: int, tally: Ta
         previous = setup
         server.target.rebuild(setup)
         schema = server.target.schema()
-        judge = Judge(server.target.dbms, schema, server.dialect, tally)
+        judge = Judge(server.target.dbms, schema, server.dialect, tally, setup)
         names = [table.name for table in schema.tables]
         for sql in script:
             before = server.target.state(names)

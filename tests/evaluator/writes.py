@@ -15,7 +15,10 @@ State = Mapping[str, Sequence[Row]]
 class Judge:
     """Compares statements with the evaluator, on the tables of one schema."""
 
-    def __init__(self, dbms: str, schema: Schema, dialect: Dialect, tally: Tally) -> None:
+    def __init__(
+        self, dbms: str, schema: Schema, dialect: Dialect, tally: Tally, setup: Sequence[str] = ()
+    ) -> None:
+        self._setup = setup
         self._dbms = dbms
         self._schema = schema
         self._dialect = dialect
@@ -94,7 +97,7 @@ class Judge:
 
     def _disagree(self, sql: str, ours: object, theirs: object, before: State) -> None:
         tables = "\n".join(f"      {name}: {list(rows)}" for name, rows in before.items())
-        definitions = "\n".join(f"      {table}" for table in self._schema.tables)
+        definitions = "\n".join(f"      {sql};" for sql in self._setup)
         self._tally.disagreements.append(
             f"  {sql}\n    ours {ours!r}\n    server {theirs!r}\n{tables}\n{definitions}"
         )

@@ -62,6 +62,12 @@ class Writing:
     references_at_once: bool = False
     """Foreign keys are checked with each row, not after the statement."""
 
+    references_first: bool = False
+    """Of a new row, foreign keys are checked before unique keys; else only the primary key comes first."""
+
+    upserts_twice: bool = False
+    """An upsert may update a row of its own statement, or update one again."""
+
     ambiguous_excluded: bool = False
     """After ON CONFLICT a column without a table may mean the old row or EXCLUDED, and is refused."""
 
@@ -95,7 +101,7 @@ class Dialect(ABC):
 
     rank_type: ClassVar[SqlType] = INTEGER
 
-    writing: ClassVar[Writing] = Writing()
+    writing: Writing = Writing()
 
     system_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns that every table has, and whose values are the server's own business."""

@@ -34,6 +34,7 @@ class MySQL(QuirkyDialect):
         values_see_columns=True,
         nulls_last=False,
         references_at_once=True,
+        upserts_twice=True,
         bare_text_defaults=True,
         refuses_generated=ErrorKind.OTHER,
     )
@@ -47,6 +48,11 @@ class MySQL(QuirkyDialect):
     }
     functions: ClassVar[Mapping[str, Handler]] = {**numbers.FUNCTIONS, **strings.FUNCTIONS}
 
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings)
+        if self.quirks.references_first:
+            self.writing = replace(self.writing, references_first=True)
+
     @classmethod
     def quirks_for(cls, version: tuple[int, ...]) -> Quirks:
         if version and version < (8,):
@@ -59,7 +65,7 @@ class MySQL(QuirkyDialect):
                 rounds_conditions=True,
                 is_old=True,
             )
-        return Quirks()
+        return Quirks(references_first=not version or version >= (9, 6))
 
     @classmethod
     def settings_for(cls, version: tuple[int, ...]) -> Settings:
