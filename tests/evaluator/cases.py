@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from random import Random
 
 from acidtest.generate import generate_cases, profile_of
-from acidtest.model import Case, Failed
+from acidtest.model import Case, Failed, Undone
 from acidtest.sql import StatementKind, kind_of
 from tests.evaluator.features import feature_cases
 from tests.evaluator.server import Server, open_server
@@ -56,6 +56,9 @@ def run(server: Server, random: Random, profile: str, statements: int, tally: Ta
             expected = judge.expect(sql, before)
             outcome = server.ask(sql)
             if isinstance(outcome, Failed):
+                if outcome.undone is Undone.CONNECTION:
+                    tally.disagreements.append(f"  the connection was lost at {sql}")
+                    server.session = server.target.open_session()
                 server.ask("ROLLBACK")
             if expected is not None:
                 judge.compare(sql, expected, outcome, before, server.target.state(names))

@@ -48,7 +48,7 @@ class Insert:
         if self._counter is None:
             self._counter = row_number(table, dialect)
         self._source = NewRows(tree, target, self._columns)
-        self._all_at_once = dialect.name == "duckdb" and (self._ignores or conflict is not None)
+        self._all_at_once = dialect.writing.checks_together and (self._ignores or conflict is not None)
         self._order_matters = self._source.is_query and not self._source.is_ordered
         self._order_matters &= self._ignores or self._replaces or conflict is not None
         self._returning = Returning.of(tree, target.scope())

@@ -142,6 +142,8 @@ class Merge:
                 kinds.add(ErrorKind.BAD_VALUE)  # "cannot affect row a second time", 21000
             else:
                 changes[row] = values
+        if kinds and self._target.dialect.writing.checks_together:
+            raise Unknown("which of several errors of a MERGE comes first")
         found = [Change(row, values) for row, values in changes.items()]
         found += [Change(None, values) for values in new]
         errors, may_fail = collisions(self._target.unique, run.existing, found)
