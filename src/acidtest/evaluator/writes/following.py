@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from acidtest.evaluator.writes.effect import Change, RowId, Run, Work
-from acidtest.evaluator.writes.references import Consequences, Move
+from acidtest.evaluator.writes.links import Consequences, Move
 from acidtest.evaluator.writes.target import Target
 from acidtest.model import Row
 

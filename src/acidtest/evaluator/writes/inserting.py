@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.writes.effect import Change, RowId, UniqueIndex, Work
+from acidtest.evaluator.writes.links import Move
 from acidtest.evaluator.writes.numbers import Numbers
-from acidtest.evaluator.writes.references import Move
 from acidtest.model import ErrorKind, Row
 
 
