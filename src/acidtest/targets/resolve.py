@@ -1,11 +1,13 @@
 """From what the user wrote (`mariadb@10.11`, `sqlite`, `mysql://root@127.0.0.1:3306/`) to an open target.
 
-One line per DBMS; drivers are imported when their target is opened.
+One line per DBMS; drivers are imported when their target is opened. A DBMS that lives in another package
+registers by an entry point of the group `acidtest.targets`: its name is the DBMS's, and it names a `Dbms`.
 """
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
@@ -23,6 +25,7 @@ class Dbms:
     """Where the target class of a DBMS is, and how its address is written."""
 
     target: str  # module:class
+    dialect: str  # of sqlglot, the same that the class says
     schemes: tuple[str, ...]
     port: int | None = None  # None: in process, reached by a path
     user: str = "root"
@@ -32,43 +35,66 @@ class Dbms:
     """What may follow a `?` in a specification: by option and value, the variant of the target."""
 
 
+_OWN = "acidtest.targets"
 DBMSS = {
     "postgres": Dbms(
-        "postgres.target:PostgresTarget",
+        f"{_OWN}.postgres.target:PostgresTarget",
+        "postgres",
         ("postgresql", "postgres"),
         5432,
         "postgres",
-        options={"fault": {"weaker-level": "postgres.target:WeakenedPostgresTarget"}},
+        options={"fault": {"weaker-level": f"{_OWN}.postgres.target:WeakenedPostgresTarget"}},
     ),
-    "mariadb": Dbms("mariadb:MariaDBTarget", ("mariadb",), 3306),
-    "mysql": Dbms("mysql:MySQLTarget", ("mysql",), 3306),
-    "seekdb": Dbms("seekdb:SeekDBTarget", ("seekdb",), 2881),
+    "mariadb": Dbms(f"{_OWN}.mariadb:MariaDBTarget", "mysql", ("mariadb",), 3306),
+    "mysql": Dbms(f"{_OWN}.mysql:MySQLTarget", "mysql", ("mysql",), 3306),
+    "seekdb": Dbms(f"{_OWN}.seekdb:SeekDBTarget", "mysql", ("seekdb",), 2881),
     "tidb": Dbms(
-        "tidb:TiDBTarget",
+        f"{_OWN}.tidb:TiDBTarget",
+        "mysql",
         ("tidb",),
         4000,
-        options={"mode": {"pessimistic": "tidb:TiDBTarget", "optimistic": "tidb:OptimisticTiDBTarget"}},
-    ),
-    "sqlite": Dbms("sqlite:SQLiteTarget", ("sqlite",)),
-    "duckdb": Dbms("duckdb:DuckDBTarget", ("duckdb",), driver="duckdb"),
-    # Not a DBMS but our own engine; its versions are planted faults.
-    "simulated": Dbms(
-        "simulated:SimulatedTarget",
-        (),
-        versioned=True,
         options={
-            "engine": {
-                "locking": "simulated:SimulatedTarget",
-                "recheck": "simulated:RecheckingTarget",
-                "fail": "simulated:FailingTarget",
-                "ssi": "simulated:SerializableTarget",
-                "one-writer": "simulated:OneWriterTarget",
-                "refuse": "simulated:RefusingTarget",
-                "optimistic": "simulated:OptimisticTarget",
+            "mode": {
+                "pessimistic": f"{_OWN}.tidb:TiDBTarget",
+                "optimistic": f"{_OWN}.tidb:OptimisticTiDBTarget",
             }
         },
     ),
+    "sqlite": Dbms(f"{_OWN}.sqlite:SQLiteTarget", "sqlite", ("sqlite",)),
+    "duckdb": Dbms(f"{_OWN}.duckdb:DuckDBTarget", "duckdb", ("duckdb",), driver="duckdb"),
+    # Not a DBMS but our own engine; its versions are planted faults.
+    "simulated": Dbms(f"{_OWN}.simulated:SimulatedTarget", "mysql", (), versioned=True),
 }
+
+GROUP = "acidtest.targets"
+"""The group of entry points by which other packages offer a DBMS."""
+
+UNUSABLE: dict[str, str] = {}
+"""Why a DBMS that another package offers cannot be used, by its name."""
+
+
+def register_others() -> None:
+    """Take in what other packages offer. Names of acidtest's own stay acidtest's."""
+    for offered in entry_points(group=GROUP):
+        if offered.name in DBMSS:
+            continue
+        try:
+            found = offered.load()
+        except Exception as error:  # whatever is wrong with it concerns only who asks for it
+            UNUSABLE[offered.name] = f"{offered.value} cannot be loaded: {error}"
+            continue
+        if isinstance(found, Dbms):
+            DBMSS[offered.name] = found
+        else:
+            UNUSABLE[offered.name] = f"{offered.value} is no acidtest.targets.resolve.Dbms"
+
+
+register_others()
+
+
+def dialect_of(dbms: str) -> str:
+    """The sqlglot dialect of a DBMS by its name, without opening it."""
+    return DBMSS[dbms].dialect
 
 
 def open_target(spec: str) -> Target:
@@ -102,6 +128,8 @@ def check_spec(spec: str) -> tuple[str, SplitResult | None]:
         schemes = ", ".join(f"{scheme}://" for dbms in DBMSS.values() for scheme in dbms.schemes)
         raise UsageError(f"unknown kind of address {address.scheme}://; known are {schemes}")
     name, at, _version = spec.partition("?")[0].partition("@")
+    if name in UNUSABLE:
+        raise UsageError(f"the target {name} is offered by another package, but {UNUSABLE[name]}")
     if name not in DBMSS:
         raise UsageError(
             f"unknown target {spec!r}; known are {', '.join(DBMSS)}, each as NAME or NAME@VERSION"
@@ -227,7 +255,7 @@ def _port(address: SplitResult, default: int) -> int:
 def make_target(dbms: Dbms) -> Callable[..., Target]:
     """The class of a DBMS's target, its module imported now."""
     module, _, name = dbms.target.partition(":")
-    return cast(Callable[..., Target], getattr(import_module(f"acidtest.targets.{module}"), name))
+    return cast(Callable[..., Target], getattr(import_module(module), name))
 
 
 def available_specs() -> list[str]:
