@@ -4,14 +4,14 @@ One line per DBMS; drivers are imported when their target is opened. A DBMS that
 registers by an entry point of the group `acidtest.targets`: its name is the DBMS's, and it names a `Dbms`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote, urlsplit, urlunsplit
 
 from acidtest import servers
 from acidtest.errors import TargetFailedError, UnreachableError, UsageError
@@ -33,9 +33,12 @@ class Dbms:
     versioned: bool = False  # NAME@VERSION makes sense although it runs in process
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What may follow a `?` in a specification: by option and value, the variant of the target."""
+    server_options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The same for how a server of our own is started: by option, the values that it takes."""
 
 
 _OWN = "acidtest.targets"
+_BINARY_LOG = {"log_bin": ("off", "on")}
 DBMSS = {
     "postgres": Dbms(
         f"{_OWN}.postgres.target:PostgresTarget",
@@ -45,8 +48,8 @@ DBMSS = {
         "postgres",
         options={"fault": {"weaker-level": f"{_OWN}.postgres.target:WeakenedPostgresTarget"}},
     ),
-    "mariadb": Dbms(f"{_OWN}.mariadb:MariaDBTarget", "mysql", ("mariadb",), 3306),
-    "mysql": Dbms(f"{_OWN}.mysql:MySQLTarget", "mysql", ("mysql",), 3306),
+    "mariadb": Dbms(f"{_OWN}.mariadb:MariaDBTarget", "mysql", ("mariadb",), 3306, server_options=_BINARY_LOG),
+    "mysql": Dbms(f"{_OWN}.mysql:MySQLTarget", "mysql", ("mysql",), 3306, server_options=_BINARY_LOG),
     "seekdb": Dbms(f"{_OWN}.seekdb:SeekDBTarget", "mysql", ("seekdb",), 2881),
     "tidb": Dbms(
         f"{_OWN}.tidb:TiDBTarget",
@@ -109,7 +112,9 @@ def open_target(spec: str) -> Target:
     if dbms.port is None:
         version = spec.partition("?")[0].partition("@")[2]
         return make_target(dbms)(None, spec, version) if version else make_target(dbms)(None, spec)
-    server = servers.start(spec.partition("?")[0])
+    plain, _, options = spec.partition("?")
+    chosen = {option: value for option, value in parse_qsl(options) if option in dbms.server_options}
+    server = servers.start(plain, options=chosen)
     try:
         return make_target(dbms)(server.endpoint, spec, server)
     except BaseException:
@@ -197,13 +202,17 @@ def _variant(name: str, spec: str) -> Dbms:
     for option, values in parse_qs(spec.partition("?")[2], keep_blank_values=True).items():
         if option in own:
             continue
-        choices = dbms.options.get(option)
+        choices: Collection[str] | None = dbms.options.get(option)
+        if choices is None and "://" not in spec:
+            choices = dbms.server_options.get(option)
         if choices is None:
-            known = ", ".join([*dbms.options, *own]) or "none"
+            served = () if "://" in spec else dbms.server_options
+            known = ", ".join([*dbms.options, *served, *own]) or "none"
             raise UsageError(f"{name} has no option {option!r} (in {spec!r}); known are: {known}")
         if values[-1] not in choices:
             raise UsageError(f"{option} of {name} is one of {', '.join(choices)}, not {values[-1]!r}")
-        dbms = replace(dbms, target=choices[values[-1]])
+        if option in dbms.options:
+            dbms = replace(dbms, target=dbms.options[option][values[-1]])
     return dbms
 
 
