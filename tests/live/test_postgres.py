@@ -1,10 +1,12 @@
 """What only PostgreSQL needs: nothing of a case outlives it, and who waits is told without ourselves."""
 
 from collections.abc import Iterator
+from datetime import date, timedelta
+from decimal import Decimal
 
 import pytest
 
-from acidtest.model import ErrorKind, Failed, Undone
+from acidtest.model import ErrorKind, Failed, Rows, Undone
 from acidtest.targets import Target
 from acidtest.targets.resolve import DBMSS, make_target, open_target
 from tests.conformance.driver import Driver
@@ -134,3 +136,16 @@ def test_a_session_that_is_cut_off_says_why_in_the_server_s_own_words(driver: Dr
     text = "terminating connection due to administrator command"
     lost = Failed(ErrorKind.CONNECTION_LOST, "57P01", text, Undone.CONNECTION)
     assert driver.run(one, "SELECT 1").outcome == lost
+
+
+def test_values_for_placeholders_go_beside_the_statement(driver: Driver) -> None:
+    (session,) = driver.open()
+    session.launch("SELECT v, s FROM parent WHERE id = $1 AND s = $2", (2, "b"))
+    assert driver.reply(session).outcome == Rows(("v", "s"), ((20, "b"),))
+    values = (None, True, 1.5, Decimal("2.50"), b"\x00\xff", date(2024, 2, 29), "it's", timedelta(days=1))
+    types = ("int", "bool", "float8", "numeric", "bytea", "date", "text", "interval")
+    columns = ", ".join(f"${i}::{type_}" for i, type_ in enumerate(types, 1))
+    session.launch(f"SELECT {columns}", values)
+    outcome = driver.reply(session).outcome
+    assert isinstance(outcome, Rows)
+    assert outcome.rows == ((*values[:-1], "1 day"),)

@@ -21,6 +21,7 @@ from acidtest.model import (
     Table,
     TransactionState,
     Undone,
+    Value,
 )
 from acidtest.targets import Session, Target, Waits, Watch
 
@@ -75,7 +76,7 @@ class ScriptedSession(Session):
         self._mailbox = _Mailbox()
         self.cancelled = False
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
         self._target.launched = True
         self._target.on_launch(self, sql)
 

@@ -22,6 +22,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Record,
@@ -93,7 +94,7 @@ class Server(ScriptedTarget):
     """Decides by lot, at launches only, so that the same lots always give the same run."""
 
     def __init__(self) -> None:
-        super().__init__(self.takes, self.asked)
+        super().__init__(self.take, self.asked)
         self.data: st.DataObject
         self.waiting: dict[ScriptedSession, Wait] = {}
         self.hanging: set[ScriptedSession] = set()
@@ -111,7 +112,7 @@ class Server(ScriptedTarget):
 
     # -- what the executor calls
 
-    def takes(self, session: ScriptedSession, sql: str) -> None:
+    def take(self, session: ScriptedSession, sql: str) -> None:
         assert session not in self.waiting, "a session that waits gets no other statement"
         assert session not in self.hanging
         if session in self.cut_off:
@@ -287,7 +288,7 @@ class ExecutorMachine(RuleBasedStateMachine):
 
 
 def answered(record: Record) -> bool:
-    return isinstance(record.outcome, Rows | Affected | Failed)
+    return isinstance(record.outcome, Rows | Affected | Failed | Indeterminate)
 
 
 def check_records(case: Case, history: History) -> None:
@@ -319,8 +320,8 @@ def check_wait_ends(record: Record, kinds: Sequence[EventKind]) -> None:
     assert waits[:1] != [EventKind.RESUMED]
     assert (EventKind.RESUMED, EventKind.RESUMED) not in pairwise(waits)
     if waits[-1:] == [EventKind.BLOCKED] and answered(record):
-        assert isinstance(record.outcome, Failed)
-        assert record.outcome.kind in NOT_RELEASED
+        lost = isinstance(record.outcome, Indeterminate)
+        assert lost or (isinstance(record.outcome, Failed) and record.outcome.kind in NOT_RELEASED)
     if EventKind.COMPLETED in kinds:
         after = kinds[kinds.index(EventKind.COMPLETED) + 1 :]
         assert after in ([], [EventKind.ABORTED])
@@ -354,13 +355,16 @@ def check_replies(history: History, server: Server) -> None:
     """No reply of the server is lost, none is made up."""
     for record in history.records:
         reply = server.sent.get(record.sql)
-        if reply is not None:
+        if reply is not None and (reply is not LOST or record.before is OPEN):
             assert record.outcome == reply.outcome
             assert record.after is reply.transaction
+        elif reply is not None:
+            assert isinstance(record.outcome, Indeterminate), "a write of its own that may have committed"
         elif answered(record):
-            assert isinstance(record.outcome, Failed)
-            assert record.outcome.kind is ErrorKind.CONNECTION_LOST
             assert server.died, "only a dead server leaves a statement without an answer"
+            assert isinstance(record.outcome, Indeterminate) or (
+                isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.CONNECTION_LOST
+            )
     assert (history.final is None) == server.died
 
 

@@ -1,13 +1,13 @@
 """The protocol of a run, on a scripted target (tests/unit/scripted.py)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from threading import Timer
 
 import pytest
 
 from acidtest.errors import TargetFailedError
-from acidtest.execute import DiedLaterError, Executor, Limits, inquiry
+from acidtest.execute import DiedLaterError, Executor, Feed, Limits, inquiry
 from acidtest.execute.inquiry import FIRST_QUESTION_S, PATIENCE, Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.model import (
@@ -21,8 +21,11 @@ from acidtest.model import (
     Indeterminate,
     Omitted,
     Overran,
+    Record,
     Reply,
     Statement,
+    Step,
+    Transaction,
     Undone,
     interleave,
 )
@@ -673,3 +676,45 @@ def test_a_statement_that_was_never_sent_has_failed() -> None:
     unsent = error(ErrorKind.CONNECTION_LOST, Undone.NOTHING, NONE)
     target = ScriptedTarget(lambda s, sql: s.answer(unsent))
     assert run(target, case_of("tx1 UPDATE t SET a = 1")).indeterminate == ()
+
+
+class Countdown:
+    """A client that sends as many more statements as the last answer counted."""
+
+    def __init__(self) -> None:
+        self._given = 0
+        self._left = 1
+        self.answers: list[object] = []
+
+    def next(self, free: Collection[str]) -> Step | None:
+        if "tx1" not in free or self._left == 0:
+            return None
+        self._given += 1
+        return Step(self._given - 1, "tx1", Statement(f"UPDATE {self._left}"))
+
+    def replied(self, step: Step, record: Record) -> None:
+        self.answers.append(record.outcome)
+        assert isinstance(record.outcome, Affected)
+        self._left = record.outcome.count
+
+    @property
+    def is_held_up(self) -> bool:
+        return False
+
+    def let_overtake(self) -> None:
+        pass
+
+    def rest(self) -> tuple[Step, ...]:
+        return ()
+
+
+def test_a_feed_may_go_on_from_what_it_is_answered() -> None:
+    counts = iter((2, 1, 0))
+    target = ScriptedTarget(lambda s, sql: s.answer(ok(next(counts))))
+    feed: Feed = Countdown()
+    sessions = replace(case_of("tx1 SELECT"), schedule=(), transactions=(Transaction("tx1", None, ()),))
+    with Executor(target) as executor:
+        history = executor.run_feed(sessions, feed)
+    assert [step.sql for step in history.case.steps] == ["UPDATE 1", "UPDATE 2", "UPDATE 1"]
+    assert [record.outcome for record in history.records] == [Affected(2), Affected(1), Affected(0)]
+    assert history.final == target.state_now

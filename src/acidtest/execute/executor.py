@@ -7,6 +7,7 @@ from time import monotonic
 from typing import Self
 
 from acidtest.errors import TargetFailedError
+from acidtest.execute.feed import CaseFeed, Feed, as_it_went
 from acidtest.execute.ground import Ground
 from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
@@ -65,6 +66,14 @@ class Executor:
         cannot be reached, and of these `DiedLaterError` if the run before is to blame; the same case can then
         be run again. What goes wrong later is part of the history.
         """
+        return self._run(case, None, fresh)
+
+    def run_feed(self, case: Case, feed: Feed, fresh: bool = False) -> History:
+        """The same with statements that come from a feed, numbered from 0 on. The case says what is built
+        before, and which sessions there are at which levels; the history holds it as it went."""
+        return self._run(case, feed, fresh)
+
+    def _run(self, case: Case, feed: Feed | None, fresh: bool) -> History:
         levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
         self.target.check_levels(levels.values())
         self._connect()
@@ -78,7 +87,7 @@ class Executor:
             self._blame_last(str(error))
             raise
         run = Run(
-            case,
+            feed or CaseFeed(case),
             self.target,
             sessions,
             inquiry=self.inquiry,
@@ -92,6 +101,8 @@ class Executor:
         except BaseException:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
+        if feed is not None:
+            case = as_it_went(case, log.records.values())
         broken = any(map(_is_internal, log.records.values()))
         final, failures, died = self._finish(case, sessions, fresh, broken)
         self._last = History(
@@ -262,10 +273,10 @@ class Executor:
 
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
         """End open transactions; replace sessions that are lost or cannot be cleaned, if the server lives."""
-        for transaction in case.transactions:
-            session = sessions[transaction.name]
+        for name, session in sessions.items():
             if session.alive:
-                traces = any(may_leave_session_traces(statement.sql) for statement in transaction.statements)
+                own = (step.sql for step in case.steps if step.session == name)
+                traces = any(map(may_leave_session_traces, own))
                 try:
                     self.target.clean(session, thorough=traces)
                 except TargetFailedError:

@@ -20,7 +20,7 @@ from time import monotonic
 from typing import ClassVar
 
 from acidtest.errors import TargetFailedError
-from acidtest.model import ErrorKind, Level, TransactionState
+from acidtest.model import ErrorKind, Level, TransactionState, Value
 from acidtest.targets.base import Session
 from acidtest.targets.mysql_family.errors import FAMILY
 from acidtest.targets.mysql_family.replies import Refused, Result
@@ -173,9 +173,9 @@ class TiDBSession(MySQLSession):
 
     cancelled = False
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
         self.cancelled = False
-        super().launch(sql)
+        super().launch(sql, parameters)
 
     def kind_of(self, errno: int, message: str) -> ErrorKind:
         if errno == _UNKNOWN and self.cancelled:

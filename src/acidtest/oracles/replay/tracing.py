@@ -42,6 +42,7 @@ class Tracer:
         self._chains, self._transactions, self._engine = chains, transactions, engine
         self._looks: list[_Look] = []
         self._met: list[tuple[int, int, str, Version, bool]] = []
+        self._same: dict[int, Version] = {}
         self.gaps: list[str] = []
         """What the trace will lack."""
 
@@ -87,15 +88,17 @@ class Tracer:
 
     def trace(self) -> Trace:
         """What the walk came to; call it when the walk is over."""
+        self._same = dict(self._unchanged())
         operations: dict[int, list[Operation]] = {one: [] for one in self._transactions.owners}
         for look in self._looks:
             operations[look.transaction] += self._operations(look)
         for transaction, step, table, version, dirty in self._met:
-            operations[transaction].append(Read(step, _version(table, version), committed=not dirty))
+            operations[transaction].append(Read(step, self._told(table, version), committed=not dirty))
         order: dict[ObjectId, tuple[TraceVersion, ...]] = {}
         for table in self._chains.tables():
             for row, versions in self._chains.rows(table):
-                order[ObjectId(table, row)] = tuple(_version(table, one) for one in versions)
+                kept = [one for one in versions if id(one) not in self._same]
+                order[ObjectId(table, row)] = tuple(_version(table, one) for one in kept)
         for installed in order.values():
             for one in installed:
                 if one.writer != INITIAL_WRITER and one.step is not None:
@@ -112,6 +115,21 @@ class Tracer:
         )
         return Trace(transactions, order, tuple(self.gaps))
 
+    def _unchanged(self) -> Iterator[tuple[int, Version]]:
+        """Versions that hold what the one before them held, by identity, with that one. Whoever wrote them
+        changed nothing that anybody could see, so nobody depends on it."""
+        for table in self._chains.tables():
+            for _, versions in self._chains.rows(table):
+                kept = None
+                for one in versions:
+                    if kept is not None and one.values == kept.values:
+                        yield id(one), kept
+                    else:
+                        kept = one
+
+    def _told(self, table: str, version: Version) -> TraceVersion:
+        return _version(table, self._same.get(id(version), version))
+
     def _operations(self, look: _Look) -> Iterator[Operation]:
         exact = look.shape.plain and look.table == look.shape.target
         matched = (
@@ -121,15 +139,15 @@ class Tracer:
         )
         step, table = look.record.step, look.table
         for row in matched:
-            yield Read(step, _version(table, look.seen[row]), committed=row not in look.dirty, exact=exact)
+            yield Read(step, self._told(table, look.seen[row]), committed=row not in look.dirty, exact=exact)
         yield PredicateRead(
             step,
             table,
             look.record.sql,
             frozenset(ObjectId(table, row) for row in matched),
-            {ObjectId(table, row): _version(table, one) for row, one in look.seen.items()},
-            made_by=tuple(_version(table, one) for one in self._made_by(look, matched, exact)),
-            changed_by=tuple(_version(table, one) for one in self._changed_by(look, matched, exact)),
+            {ObjectId(table, row): self._told(table, one) for row, one in look.seen.items()},
+            made_by=tuple(self._told(table, one) for one in self._made_by(look, matched, exact)),
+            changed_by=tuple(self._told(table, one) for one in self._changed_by(look, matched, exact)),
             exact=exact,
         )
 

@@ -167,6 +167,8 @@ class FailingWorker(WaitingWorker):
 
     def _meet_keys(self, attempt: Attempt, heap: Heap, plan: WritePlan, keys: Keys) -> None:
         super()._meet_keys(attempt, heap, plan, keys)
+        if self._planted.has(planted.UPSERT_OF_NEWER_ROW):
+            return
         passes_over = plan.overwrites or attempt.shape.tree.args.get("ignore")
         for _index, _key, twin in keys:
             if twin is not None and passes_over and self._is_newer(attempt, heap.rows[twin]):

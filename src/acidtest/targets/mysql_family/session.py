@@ -1,7 +1,7 @@
 """A session of the family: launch, poll, and the follow-up that a warning or an error calls for."""
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from pymysql.constants import COMMAND
@@ -14,9 +14,10 @@ from acidtest.model import (
     Reply,
     Rows,
     TransactionState,
+    Value,
     Warning,
 )
-from acidtest.targets.base import Session
+from acidtest.targets.base import Session, refuse_parameters
 from acidtest.targets.mysql_family.errors import SERVER_LOST, what_was_undone
 from acidtest.targets.mysql_family.leftovers import xid_of
 from acidtest.targets.mysql_family.replies import (
@@ -60,7 +61,8 @@ class MySQLSession(Session):
         """What the server calls this connection."""
         return self.wire.thread_id
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        refuse_parameters(parameters, "servers of the MySQL family")
         self._sql = sql
         self._first = None
         self._unsent = _unsendable(sql)

@@ -7,7 +7,7 @@ itself speaks to the server.
 
 import re
 import select
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from pathlib import Path
 from time import monotonic
@@ -25,13 +25,14 @@ from acidtest.model import (
     Rows,
     TransactionState,
     Undone,
+    Value,
     Warning,
 )
 from acidtest.servers.base import Endpoint
 from acidtest.sql import StatementKind, kind_of
 from acidtest.targets.base import Session
 from acidtest.targets.postgres.errors import IN_FAILED_TRANSACTION, classify, undone
-from acidtest.targets.postgres.values import decode_text, decoder
+from acidtest.targets.postgres.values import decode_text, decoder, encode
 from acidtest.targets.sqltext import unsendable
 
 CONNECT_LIMIT_S = 10
@@ -109,7 +110,7 @@ class PostgresSession(Session):
         """A setting that the server reported by itself, such as `is_superuser`."""
         return (self._connection.parameter_status(name.encode()) or b"").decode()
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
         self._outcomes.clear()
         self._warnings.clear()
         self._unsent = unsendable(sql)
@@ -117,7 +118,10 @@ class PostgresSession(Session):
             return
         self._sent = sql
         try:
-            self._connection.send_query(sql.encode())
+            if parameters is None:
+                self._connection.send_query(sql.encode())
+            else:
+                self._connection.send_query_params(sql.encode(), [encode(value) for value in parameters])
             while self._connection.flush():
                 # More than the socket takes at once. An idle server reads on, so this ends.
                 _wait_for(self._descriptor, select.POLLIN | select.POLLOUT, ANSWER_LIMIT_S)
