@@ -25,6 +25,9 @@ FILLS_BETWEEN_RENEWALS = 100
 
 _ACTS_BY_ITSELF = re.compile(r"\bCREATE\b.*\b(TRIGGER|RULE)\b", re.IGNORECASE | re.DOTALL)
 
+_OUTSIDE = re.compile(r"\bCREATE\s+(?:ROLE|USER|GROUP|TABLESPACE|DATABASE)\b", re.IGNORECASE)
+"""Objects of the whole server: made a second time beside the case, they would be in the next one's way."""
+
 
 class UnfitError(Exception):
     """Rows that cannot stand together in a table, because they break a constraint of it."""
@@ -52,6 +55,8 @@ class Scratch:
             return
         if any(map(_ACTS_BY_ITSELF.search, definitions)):
             raise UndecidedError("triggers and rules")
+        if any(map(_OUTSIDE.search, definitions)):
+            raise UndecidedError("roles and other objects outside the database")
         self._built = None
         self._build(setup, history.schema)
         self._built = (definitions, history.schema)
