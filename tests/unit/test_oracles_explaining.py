@@ -381,7 +381,7 @@ SERVERS = (
 
 
 REAL = {("write-chooses-by-snapshot", "duckdb")}
-"""The fault's own history is what DuckDB 2.0 does: a DELETE by the snapshot of a row that was updated since."""
+"""The fault's own history is what DuckDB 2.0 does: a DELETE by the snapshot of a row updated since."""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

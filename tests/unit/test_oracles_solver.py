@@ -804,7 +804,7 @@ def test_a_dbms_without_claims_is_unknown() -> None:
 
 
 def test_a_dead_server_is_unknown() -> None:
-    assert unknown(replace(run("/* tx1 */ SELECT * FROM t;"), final=None)) == "the server died"
+    assert unknown(replace(run("/* tx1 */ SELECT * FROM t;"), final=None, died=True)) == "the server died"
 
 
 def test_a_statement_that_overran_is_unknown() -> None:

@@ -102,6 +102,9 @@ class Dialect(ABC):
     pairwise_between: ClassVar[bool] = True
     """`a BETWEEN b AND c` compares each pair by its own types."""
 
+    joins_on_subqueries: ClassVar[bool] = True
+    """The condition of a JOIN may have subqueries."""
+
     many_rows: ClassVar[ErrorKind] = ErrorKind.SYNTAX
     """The kind of the error that a scalar subquery with several rows raises."""
 

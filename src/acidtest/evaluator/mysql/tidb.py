@@ -57,6 +57,7 @@ class TiDB(MySQL):
     """TiDB 4 to 8."""
 
     name = "tidb"
+    joins_on_subqueries = False
     writing = replace(MySQL.writing, assigns_in_sequence=False, joins_from_old_rows=True)
     handlers: ClassVar[Mapping[type[Any], Handler]] = {
         **MySQL.handlers,

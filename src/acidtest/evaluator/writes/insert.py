@@ -93,6 +93,7 @@ class Insert:
             worked_on=tuple(effect.touched),
             counts=frozenset(range(effect.count, effect.count + effect.uncounted + 1)),
             numbered=numbered,
+            meets_several=effect.meets_several,
             met=tuple(one for one in dict.fromkeys(effect.met) if one > 0),
             returned=self._returning.rows(runtime, effect.returned),
             touched=tuple(after.touched),
@@ -130,7 +131,8 @@ class Insert:
             twins = effect.twins(row, self._arbiters)
             if not twins:
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
-        effect.met += twins
+        effect.met += twins if len(twins) == 1 else ()
+        effect.meets_several |= len(twins) > 1
         if self._is_orphan(row, run, effect) and not self._goes_on_without_parent(row, twins, effect):
             return False
         if not twins:

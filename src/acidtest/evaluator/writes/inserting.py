@@ -31,6 +31,7 @@ class InsertRun:
     offered: list[Row] = field(default_factory=list)
     met: list[RowId] = field(default_factory=list)
     """Living rows whose keys new rows came upon."""
+    meets_several: bool = False
 
     def __post_init__(self) -> None:
         self.live = dict(self.existing)

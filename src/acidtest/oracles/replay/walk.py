@@ -6,10 +6,12 @@ order that really happened is judged, so any number of transactions will do.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from acidtest.claims import Claim, OnConflict
 from acidtest.model import (
+    ErrorKind,
+    ErrorWitness,
     EventKind,
     Failed,
     History,
@@ -20,6 +22,7 @@ from acidtest.model import (
     TransactionState,
     same_rows,
 )
+from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Engine, UndecidedError
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
@@ -29,6 +32,7 @@ from acidtest.oracles.replay.reads import Reads
 from acidtest.oracles.replay.timeline import in_order_of_effect
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
+from acidtest.oracles.replay.uniqueness import broken_key
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.writes import Writes
 from acidtest.sql import StatementKind, kind_of
@@ -175,3 +179,14 @@ class Replay:
                 witness = StateWitness(table, tuple(seen.values for seen in expected), tuple(rows))
                 because = f"the committed transactions leave other rows in {table}"
                 raise ViolationError(None, witness, because, table)
+            self._judge_keys(table, expected)
+
+    def _judge_keys(self, table: str, rows: Sequence[Seen]) -> None:
+        """Transactions that did not see each other must not both have brought in the same key."""
+        broken = broken_key(self.history.schema.table(table), rows)
+        if broken is None:
+            return
+        index, holders = broken
+        step = max(self.chains.newest(table, row).step or 0 for row in holders)
+        because = f"two rows of {table} have the same key of the unique index {index.name}"
+        raise ViolationError(step, ErrorWitness(frozenset({ErrorKind.DUPLICATE_KEY}), None), because, table)

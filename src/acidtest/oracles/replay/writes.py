@@ -8,9 +8,15 @@ from sqlglot import exp
 from acidtest.claims import Lock, OnConflict, Sees
 from acidtest.evaluator.writes import Change, Effect
 from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row
-from acidtest.oracles.chains import Seen
+from acidtest.oracles.chains import Seen, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
-from acidtest.oracles.replay.clustered import clustered_index, key_of, sets_indexed
+from acidtest.oracles.replay.clustered import (
+    assigned,
+    clustered_index,
+    key_of,
+    reads_what_it_sets,
+    sets_indexed,
+)
 from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.counters import Counters
 from acidtest.oracles.replay.failures import Failures
@@ -58,9 +64,10 @@ class Writes:
         _compare(record, effect)
         if record.waited and any(change.table for change in effect.changes):
             raise UndecidedError("a write of several tables that waited")
-        newest = self._visibility.committed(state)
-        self._tracer.saw(state, record, shape, {**views, shape.target: work}, newest)
-        self._tracer.met(state, record, shape.target, effect.met)
+        moment = self._visibility.snapshot(state, record)
+        visible = self._visibility.visible(state, state.claim.write, moment)
+        self._tracer.saw(state, record, shape, {**views, shape.target: work}, visible)
+        self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         self._waits.take_locks(state, record, shape, effect.worked_on, Lock.EXCLUSIVE)
 
@@ -85,7 +92,7 @@ class Writes:
     ) -> Effect:
         """What the write had to do; where rows may have been passed by, what it did as far as it tells."""
         assert shape.target is not None
-        existing = self._chains.view(shape.target, self._visibility.committed(state))
+        existing = self._chains.view(shape.target, self._keys_seen(state, record))
         if state.claim.on_conflict is OnConflict.REFUSE and shape.tree.args.get("conflict") is not None:
             moment = self._visibility.snapshot(state, record)
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
@@ -104,6 +111,13 @@ class Writes:
                 effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
         return effect
 
+    def _keys_seen(self, state: SessionState, record: Record) -> Visible:
+        """Against which rows unique keys are checked: the newest, but an optimistic transaction knows only
+        those of its snapshot before it commits."""
+        if state.claim.on_conflict is OnConflict.AT_COMMIT:
+            return self._visibility.visible(state, Sees.SNAPSHOT, self._visibility.snapshot(state, record))
+        return self._visibility.committed(state)
+
     def _apply(
         self, state: SessionState, record: Record, shape: Shape, effect: Effect, work: Sequence[Seen]
     ) -> None:
@@ -115,7 +129,7 @@ class Writes:
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
-            if (change.row, change.values) in unwritten or self._stays(state, effect, change, table):
+            if (change.row, change.values) in unwritten or self._stays(state, shape, effect, change, table):
                 continue
             if change.row is not None and self._moves(state, shape, change, table):
                 self._chains.write(table, change.row, None, state.transaction, record.step)
@@ -132,12 +146,18 @@ class Writes:
             assert change.values is not None
             self._chains.insert(table, change.values, state.transaction, record.step)
         else:
-            self._chains.write(table, row, change.values, state.transaction, record.step)
+            columns = (
+                assigned(self._schema.table(table), shape) if state.claim.updates_merge_columns else None
+            )
+            self._chains.write(table, row, change.values, state.transaction, record.step, columns)
 
-    def _stays(self, state: SessionState, effect: Effect, change: Change, table: str) -> bool:
+    def _stays(self, state: SessionState, shape: Shape, effect: Effect, change: Change, table: str) -> bool:
         """Whether a deviation leaves a row unwritten because it stays as it is. REPLACE takes it away and
         puts the same one in its place."""
-        if not state.claim.unchanged_is_unwritten:
+        claim = state.claim
+        if not (
+            claim.unchanged_is_unwritten or (claim.unchanged_read_is_unwritten and reads_what_it_sets(shape))
+        ):
             return False
         if change.row is not None and change.values is not None:
             newest = self._chains.newest(table, change.row)
@@ -158,7 +178,7 @@ class Writes:
             return False
         definition = self._schema.table(table)
         if claim.indexed_update_is_new_row:
-            return sets_indexed(definition, shape) or shape.tree.args.get("conflict") is not None
+            return sets_indexed(definition, shape)
         old = self._chains.newest(table, change.row).values
         return (
             claim.moved_is_new_row
