@@ -791,14 +791,6 @@ def test_what_cannot_be_judged_is_unknown_and_says_why(schedule: str, reason: st
     assert reason in unknown(history)
 
 
-def test_foreign_keys_are_unknown() -> None:
-    history = run("/* tx1 */ SELECT * FROM t;")
-    child = parse_case(
-        "-- setup\nCREATE TABLE c (a INT REFERENCES t (id));\n-- schedule\n/* tx1 */ SELECT 1;", "c"
-    )
-    assert unknown(replace(history, case=replace(history.case, setup=child.setup))) == "foreign keys"
-
-
 def test_a_dbms_without_claims_is_unknown() -> None:
     assert "oracle" in unknown(replace(run("/* tx1 */ SELECT * FROM t;"), dbms="oracle"))
 

@@ -228,6 +228,8 @@ class Verdict:
     defect: bool = False
     occurred: tuple[Phenomenon, ...] = ()
     """Phenomena that were looked for, found, and that the claim allows."""
+    unexplained_conflicts: int = 0
+    """Statements that failed with a conflict for which no reason is seen: allowed, but worth a look."""
 
     @property
     def kind(self) -> ViolationKind | None:

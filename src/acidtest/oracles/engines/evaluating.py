@@ -57,9 +57,12 @@ class EvaluatingEngine(Engine):
         except EvaluationError:
             return False
 
-    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
+    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None) -> list[int]:
+        if shape.target is None or (views is None and not shape.plain):
+            raise UndecidedError("which rows a statement over several tables works on")
         try:
-            test = self._condition(sql, shape)
+            condition = self._condition(sql, shape)
+            test = condition if views is None else condition.bind(_plain(views))
             return _decided(lambda: [seen.row for seen in rows if test(seen.values)])
         except EvaluationError:
             return []
@@ -74,15 +77,16 @@ class EvaluatingEngine(Engine):
         next_number: int | None,
         related: Views | None = None,
     ) -> Effect:
-        """`related`: all living rows of the tables that foreign keys connect with the target."""
         write = self._write(sql, shape)
         others = related or {}
-        return _decided(
-            lambda: write.run(work, existing, _plain(views), next_number, seen=views, related=others)
-        )
+        try:
+            return _decided(
+                lambda: write.run(work, existing, _plain(views), next_number, seen=views, related=others)
+            )
+        except EvaluationError as error:
+            raise UndecidedError(f"an error of kind {error.kind.value} on the way") from error
 
     def related(self, sql: str, shape: Shape) -> tuple[str, ...]:
-        """Tables that foreign keys connect with the one that is written."""
         return self._write(sql, shape).related
 
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:
@@ -99,8 +103,7 @@ class EvaluatingEngine(Engine):
     def _condition(self, sql: str, shape: Shape) -> CompiledExpression:
         condition = self._conditions.get(sql)
         if condition is None:
-            if not shape.plain or shape.target is None:
-                raise UndecidedError("which rows a statement over several tables works on")
+            assert shape.target is not None
             table = self._schema.table(shape.target)
             condition = _decided(
                 lambda: compile_predicate(
