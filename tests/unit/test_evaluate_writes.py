@@ -334,9 +334,9 @@ def test_an_upsert_that_runs_into_another_key_is_an_error() -> None:
     assert effect(sql).errors == DUPLICATE
 
 
-def test_an_upsert_that_meets_two_rows_is_not_guessed() -> None:
-    with pytest.raises(Unknown):
-        effect("INSERT INTO t VALUES (2, 0, 100) ON DUPLICATE KEY UPDATE a = 1")
+def test_an_upsert_that_meets_two_rows_updates_the_one_with_its_primary_key() -> None:
+    one = effect("INSERT INTO t VALUES (2, 0, 100) ON DUPLICATE KEY UPDATE a = 1")
+    assert one.changes == (Change(2, (2, 1, None)),)
 
 
 def test_an_upsert_with_default() -> None:

@@ -103,6 +103,8 @@ class Claim:
     without waiting if that does not match or is deleted."""
     unchanged_is_unwritten: bool = False
     """A write that leaves a row as it is makes no new version, so the row stays another's."""
+    unchanged_read_is_unwritten: bool = False
+    """The same, if the statement reads all columns that it sets."""
     moved_is_new_row: bool = False
     """An UPDATE of the key that rows are kept by deletes the row and inserts another."""
     indexed_update_is_new_row: bool = False
@@ -115,5 +117,7 @@ class Claim:
     """A shared locking read that an index answers alone does not notice rows newer than its snapshot."""
     updates_and_deletes_agree: bool = False
     """An UPDATE and a DELETE of one row by two transactions do not conflict, and the DELETE wins."""
+    updates_merge_columns: bool = False
+    """Two transactions may update different columns of one row; what they commit is put together."""
     upsert_reads_nothing: bool = False
     """That an upsert came upon an existing row is not a read to whoever looks for cycles."""

@@ -48,7 +48,10 @@ class Writing:
     """Rows that an UPDATE leaves as they are do not count."""
 
     assigns_in_sequence: bool = False
-    """Assignments see what those to their left have set."""
+    """The assignments of an UPDATE see what those to their left have set."""
+
+    upserts_in_sequence: bool = False
+    """So do those of ON DUPLICATE KEY UPDATE."""
 
     joins_from_old_rows: bool = True
     """An UPDATE of several tables computes all assignments from the old rows. False: that is left open."""
@@ -62,8 +65,17 @@ class Writing:
     references_at_once: bool = False
     """Foreign keys are checked with each row, not after the statement."""
 
+    references_first: bool = False
+    """Of a new row, foreign keys are checked before unique keys; else only the primary key comes first."""
+
+    upserts_twice: bool = False
+    """An upsert may update a row of its own statement, or update one again."""
+
     ambiguous_excluded: bool = False
     """After ON CONFLICT a column without a table may mean the old row or EXCLUDED, and is refused."""
+
+    checks_together: bool = False
+    """The rows of a statement are checked together, so that which of several errors comes first is open."""
 
     reads_while_writing: bool = False
     """A subquery may see what the statement itself has written so far."""
@@ -95,7 +107,7 @@ class Dialect(ABC):
 
     rank_type: ClassVar[SqlType] = INTEGER
 
-    writing: ClassVar[Writing] = Writing()
+    writing: Writing = Writing()
 
     system_columns: ClassVar[frozenset[str]] = frozenset()
     """Columns that every table has, and whose values are the server's own business."""

@@ -145,12 +145,14 @@ def _source(compiler: Compiler, node: exp.Expression, plan_of: PlanOf) -> Rows:
 def _table(compiler: Compiler, node: exp.Table) -> Rows:
     if not isinstance(node.this, exp.Identifier):
         raise Unknown("table functions")
-    if any(node.args.get(key) for key in ("partition", "pivots", "sample", "version", "joins", "db", "only")):
+    if any(node.args.get(key) for key in ("partition", "pivots", "sample", "version", "joins", "db")):
         raise Unknown("a table reference with more than a name and an alias")
     name = compiler.dialect.fold_table(node.this)
     if name in compiler.plans:
         return _derived(compiler, compiler.plans[name], node, default_name=name)
     table = find_table(compiler.catalog, compiler.dialect, name)
+    if node.args.get("only") and table.children:
+        raise Unknown("ONLY a table that has partitions or heirs")
     alias = node.args.get("alias")
     known = compiler.dialect.fold_table(alias.this) if alias else name
     add_table(compiler, table, known)
@@ -207,8 +209,6 @@ def _derived(compiler: Compiler, plan: "Plan", node: exp.Expression, default_nam
     )
     if plan.correlated:
         raise Unknown("LATERAL")
-    if plan.fails:
-        raise Unknown("an expression in a derived table that may fail before or after the table is filtered")
     scope.sources.append(Source(name, fields))
     scope.width += len(fields)
     return lambda base: list(plan.rows(base))

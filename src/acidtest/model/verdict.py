@@ -185,6 +185,7 @@ class Status(StrEnum):
     DOCUMENTED = "documented"  # the vendor describes it and means it
     CONFIRMED = "confirmed"  # the vendor calls it a bug
     DISPUTED = "disputed"  # reported, and the vendor does not call it a bug
+    UNCONFIRMED = "unconfirmed"  # seen, and no vendor has said anything about it
 
 
 @dataclass(frozen=True, slots=True)

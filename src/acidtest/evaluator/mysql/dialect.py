@@ -30,10 +30,12 @@ class MySQL(QuirkyDialect):
     writing = Writing(
         counts_changes=True,
         assigns_in_sequence=True,
+        upserts_in_sequence=True,
         joins_from_old_rows=False,
         values_see_columns=True,
         nulls_last=False,
         references_at_once=True,
+        upserts_twice=True,
         bare_text_defaults=True,
         refuses_generated=ErrorKind.OTHER,
     )
@@ -47,6 +49,11 @@ class MySQL(QuirkyDialect):
     }
     functions: ClassVar[Mapping[str, Handler]] = {**numbers.FUNCTIONS, **strings.FUNCTIONS}
 
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings)
+        if self.quirks.references_first:
+            self.writing = replace(self.writing, references_first=True)
+
     @classmethod
     def quirks_for(cls, version: tuple[int, ...]) -> Quirks:
         if version and version < (8,):
@@ -59,7 +66,7 @@ class MySQL(QuirkyDialect):
                 rounds_conditions=True,
                 is_old=True,
             )
-        return Quirks()
+        return Quirks(references_first=not version or version >= (9, 6))
 
     @classmethod
     def settings_for(cls, version: tuple[int, ...]) -> Settings:
@@ -259,21 +266,6 @@ class MariaDB(MySQL):
         collation = "utf8mb4_uca1400_ai_ci" if version >= (11, 5) else "utf8mb4_general_ci"
         strict = not version or version >= (10, 2)
         return Settings(version=version, connection_collation=collation, strict=strict)
-
-
-class TiDB(MySQL):
-    """TiDB: MySQL's SQL, computed by an engine of its own."""
-
-    name = "tidb"
-    writing = replace(MySQL.writing, assigns_in_sequence=False, joins_from_old_rows=True)
-
-    @classmethod
-    def quirks_for(cls, version: tuple[int, ...]) -> Quirks:  # noqa: ARG003 - for overriding
-        return Quirks()
-
-    @classmethod
-    def settings_for(cls, version: tuple[int, ...]) -> Settings:
-        return Settings(version=version, connection_collation="utf8mb4_bin", full_group_by=True, strict=True)
 
 
 def _shown(dialect: MySQL, code: Code) -> Code:

@@ -23,7 +23,9 @@ class SQLite(Dialect):
     """
 
     name = "sqlite"
-    writing = Writing(reads_while_writing=True, nulls_last=False, refuses_generated=ErrorKind.OTHER)
+    writing = Writing(
+        reads_while_writing=True, nulls_last=False, upserts_twice=True, refuses_generated=ErrorKind.OTHER
+    )
     system_columns = frozenset({"rowid", "oid", "_rowid_"})
     rank_type = DYNAMIC
     handlers: ClassVar[Mapping[type[Any], Handler]] = operators.HANDLERS

@@ -29,9 +29,9 @@ def compile_write(shape: Shape, schema: Schema, dialect: Dialect) -> Write:
         raise Unknown("not a write")
     if shape.writes_inside:
         raise Unknown("a write inside a query")
-    if shape.only:
-        raise Unknown("a write of ONLY a table")
     table = table_of(schema, shape.target, dialect)
+    if shape.only and table.children:
+        raise Unknown("ONLY a table that has partitions or heirs")
     try:
         return _compiled(shape, table, schema, dialect)
     except EvaluationError as error:

@@ -42,14 +42,14 @@ class Effect:
     """How many automatic numbers it took or passed by."""
     met: tuple[RowId, ...] = ()
     """Living rows whose keys kept new rows out, or were updated instead: the statement depends on them."""
+    meets_several: bool = False
+    """A new row had keys of several others: which of them the DBMS came upon is not known."""
     returned: tuple[Row, ...] | None = None
     """The rows of RETURNING, in no certain order; None if it has none."""
     touched: tuple[tuple[str, RowId], ...] = ()
     """Rows of other tables that it wrote, also if they stay as they are."""
     referenced: tuple[tuple[str, RowId], ...] = ()
     """Rows that foreign keys of new rows refer to: the DBMS looked them up and locks them for share."""
-    meets_several: bool = False
-    """A new row had keys of several others: which of them the DBMS came upon is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,8 @@ from sqlglot import exp
 
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.scope import Runtime
-from acidtest.evaluator.writes.effect import Change, Effect, RowId, Run
+from acidtest.evaluator.writes.effect import Effect, RowId, Run
+from acidtest.evaluator.writes.following import follow_moves
 from acidtest.evaluator.writes.inserting import InsertRun
 from acidtest.evaluator.writes.keys import named_indexes, row_number
 from acidtest.evaluator.writes.numbers import Numbers
@@ -34,17 +35,20 @@ class Insert:
         if conflict is not None and (self._ignores or self._replaces):
             raise Unknown("two ways to treat a duplicate key")
         self._does_nothing = conflict is not None and "NOTHING" in str(conflict.args.get("action")).upper()
+        if conflict is not None and any(one.deferrable for one in target.unique):
+            raise Unknown("ON CONFLICT over a deferrable constraint")
         self._arbiters = named_indexes(conflict, table, target.unique, dialect)
         self._upsert = (
             Upsert(tree, conflict, target) if conflict is not None and not self._does_nothing else None
         )
+        self._primary = frozenset(one.name for one in table.indexes if one.primary)
         self._mysql = dialect.writing.counts_changes
         self._columns = _columns(tree, target)
         self._counter = next((i for i, one in enumerate(table.columns) if one.auto_increment), None)
         if self._counter is None:
             self._counter = row_number(table, dialect)
         self._source = NewRows(tree, target, self._columns)
-        self._all_at_once = dialect.name == "duckdb" and (self._ignores or conflict is not None)
+        self._all_at_once = dialect.writing.checks_together and (self._ignores or conflict is not None)
         self._order_matters = self._source.is_query and not self._source.is_ordered
         self._order_matters &= self._ignores or self._replaces or conflict is not None
         self._returning = Returning.of(tree, target.scope())
@@ -63,10 +67,10 @@ class Insert:
                 if numbers is not None and self._counter is not None:
                     numbers.row_done(number, row[self._counter] if placed else None)
         except EvaluationError as error:
-            return self._failed(error, row, run, effect)
+            return self._failed(error, row, effect)
         return self._done(run, runtime, effect)
 
-    def _failed(self, error: EvaluationError, row: Row | None, run: Run, effect: InsertRun) -> Effect:
+    def _failed(self, error: EvaluationError, row: Row | None, effect: InsertRun) -> Effect:
         numbers = effect.numbers
         if self._ignores:
             raise Unknown("INSERT IGNORE of a value that does not fit") from error
@@ -74,35 +78,26 @@ class Insert:
             raise Unknown("REPLACE of a value that does not fit") from error
         if numbers and row is not None and numbers.may_pass(row[self._counter or 0]):
             raise Unknown("whether the number of a row that failed counts") from error
-        errors = {error.kind}
-        references = self._target.references
-        if references.concerned and self._target.dialect.writing.references_at_once:
-            if row is not None and not references.has_parents(row, effect.live, run):
-                errors.add(ErrorKind.FOREIGN_KEY)
-            errors |= references.follow(effect.moves, effect.live, run).errors
+        errors = {error.kind} | effect.also
         return Effect(errors=frozenset(errors), numbered=numbers.taken if numbers else 0)
 
     def _done(self, run: Run, runtime: Runtime, effect: InsertRun) -> Effect:
         numbered = effect.numbers.taken if effect.numbers else 0
-        after = self._target.references.follow(effect.moves, effect.live, run)
+        after = follow_moves(self._target, run, effect.moves, effect.live)
         if after.errors:
             return Effect(errors=frozenset(after.errors), numbered=numbered)
         if after.changes and self._replaces:
             raise Unknown("REPLACE of a row that others refer to")
-        name = self._target.table.name
-        follow = [
-            Change(one.row, one.values, "" if one.table == name else one.table) for one in after.changes
-        ]
         return Effect(
-            changes=(*effect.changes, *follow),
+            changes=(*effect.made(), *after.changes),
             worked_on=tuple(effect.touched),
             counts=frozenset(range(effect.count, effect.count + effect.uncounted + 1)),
             numbered=numbered,
             met=tuple(one for one in dict.fromkeys(effect.met) if one > 0),
+            meets_several=effect.meets_several,
             returned=self._returning.rows(runtime, effect.returned),
             touched=tuple(after.touched),
             referenced=tuple(dict.fromkeys(after.referenced)),
-            meets_several=effect.meets_several,
         )
 
     # -- one row
@@ -138,9 +133,9 @@ class Insert:
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
         effect.met += twins if len(twins) == 1 else ()
         effect.meets_several |= len(twins) > 1
+        if self._is_orphan(row, run, effect) and not self._goes_on_without_parent(row, twins, effect):
+            return False
         if not twins:
-            if self._ignores and not self._target.references.has_parents(row, effect.live, run):
-                return False
             effect.add(row)
         elif self._ignores or self._does_nothing:
             return False
@@ -153,6 +148,24 @@ class Insert:
             if any(one.deferrable for one in self._target.unique):
                 raise Unknown("whether a deferrable constraint is checked now or at COMMIT")
             raise EvaluationError(ErrorKind.DUPLICATE_KEY)
+        return True
+
+    def _is_orphan(self, row: Row, run: Run, effect: InsertRun) -> bool:
+        """Whether a row refers to one that is not there, where that shows at once."""
+        at_once = self._target.dialect.writing.references_at_once and self._target.references.concerned
+        return at_once and not self._target.references.has_parents(row, effect.live, run)
+
+    def _goes_on_without_parent(self, row: Row, twins: list[RowId], effect: InsertRun) -> bool:
+        """Whether a row without its parent is treated as one whose key exists; False if it is left out."""
+        if self._ignores:
+            return False
+        if self._target.dialect.writing.references_first or not twins or self._replaces:
+            raise EvaluationError(ErrorKind.FOREIGN_KEY)
+        if not (self._primary and effect.twins(row, self._primary)):
+            # Of the other keys, those of older indexes are looked at first.
+            if self._upsert is not None:
+                raise Unknown("an upsert by a key that may be looked at after a foreign key")
+            effect.also.add(ErrorKind.FOREIGN_KEY)
         return True
 
     def _replace(self, row: Row, twins: list[RowId], effect: InsertRun) -> None:
@@ -169,13 +182,13 @@ class Insert:
     def _update_twin(
         self, upsert: Upsert, twins: list[RowId], row: Row, runtime: Runtime, effect: InsertRun
     ) -> None:
+        if len(twins) > 1 and self._mysql:
+            twins = effect.first_twins(row, self._primary)
         if len(twins) > 1:
             raise Unknown("an upsert that meets several rows")
         twin = twins[0]
-        if self._target.dialect.name == "postgres" and (twin < 0 or twin in effect.touched):
+        if not self._target.dialect.writing.upserts_twice and (twin < 0 or twin in effect.updated):
             raise EvaluationError(ErrorKind.BAD_VALUE)  # "cannot affect row a second time", 21000
-        if twin < 0:
-            raise Unknown("an upsert that meets a row of its own statement")
         old = effect.live[twin]
         new = upsert.updated(old, row, runtime)
         if new is None:  # found and locked, and left alone

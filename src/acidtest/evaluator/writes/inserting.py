@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.writes.effect import Change, RowId, UniqueIndex, Work
+from acidtest.evaluator.writes.links import Move
 from acidtest.evaluator.writes.numbers import Numbers
-from acidtest.evaluator.writes.references import Move
 from acidtest.model import ErrorKind, Row
 
 
@@ -20,7 +20,10 @@ class InsertRun:
     live: dict[RowId, Row] = field(init=False)
     changes: list[Change] = field(default_factory=list)
     touched: list[RowId] = field(default_factory=list)
+    updated: set[RowId] = field(default_factory=set)
     moves: list[Move] = field(default_factory=list)
+    also: set[ErrorKind] = field(default_factory=set)
+    """Errors that the row which fails may end with as well."""
     count: int = 0
     uncounted: int = 0
     """Rows that the DBMS may or may not count."""
@@ -38,6 +41,17 @@ class InsertRun:
         if self.numbers is None:
             raise Unknown("the next automatic number")
         return self.numbers.take()
+
+    def first_twins(self, row: Row, primary: frozenset[str]) -> list[RowId]:
+        """The row that is met first: by the primary key, which is looked at before other keys."""
+        found = self.twins(row, primary) if primary else []
+        if found:
+            return found
+        others = [one.name for one in self.unique if one.name not in primary]
+        met = [twins for name in others if (twins := self.twins(row, frozenset({name})))]
+        if len(met) > 1 and any(twins != met[0] for twins in met):
+            raise Unknown("an upsert that meets several rows")
+        return met[0] if met else []
 
     def twins(self, row: Row, names: frozenset[str] = frozenset()) -> list[RowId]:
         """Living rows that have a key of the row, in these indexes or in all, by index."""
@@ -71,14 +85,17 @@ class InsertRun:
         self.count += 1
 
     def remove(self, row: RowId) -> None:
+        """End a row; one of the statement's own was never there."""
+        values = self.live.pop(row)
+        self.moves.append(Move(self.table, row, values, None))
         if row < 0:
-            raise Unknown("REPLACE of a row of its own statement")
-        self.moves.append(Move(self.table, row, self.live[row], None))
-        del self.live[row]
-        self.changes.append(Change(row, None))
-        self.touched.append(row)
+            self.changes[-row - 1] = Change(None, None)
+        else:
+            self.changes.append(Change(row, None))
+            self.touched.append(row)
 
     def replace(self, row: RowId, values: Row) -> None:
+        """A new version of a row, of one of the statement's own too."""
         others = {other: own for other, own in self.live.items() if other != row}
         for index in self.unique:
             key = index.key(values)
@@ -86,6 +103,14 @@ class InsertRun:
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
         self.moves.append(Move(self.table, row, self.live[row], values))
         self.live[row] = values
-        self.changes.append(Change(row, values))
         self.returned.append(values)
-        self.touched.append(row)
+        if row < 0:
+            self.changes[-row - 1] = Change(None, values)
+        else:
+            self.changes.append(Change(row, values))
+            self.touched.append(row)
+            self.updated.add(row)
+
+    def made(self) -> tuple[Change, ...]:
+        """The changes that are left."""
+        return tuple(one for one in self.changes if one.row is not None or one.values is not None)

@@ -13,8 +13,8 @@ from acidtest.evaluator.query import compile_beside
 from acidtest.evaluator.relations import compile_from
 from acidtest.evaluator.scope import Runtime, Source
 from acidtest.evaluator.writes.effect import Change, Effect, RowId, Run, Work
+from acidtest.evaluator.writes.following import follow
 from acidtest.evaluator.writes.keys import collisions
-from acidtest.evaluator.writes.references import Move
 from acidtest.evaluator.writes.returning import Returning
 from acidtest.evaluator.writes.target import Target, condition_of, empty_scope, has_strict_condition
 from acidtest.evaluator.writes.values import Assignments, assignments_of, differ
@@ -39,12 +39,12 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Changed:
-    """Rows of one part with what becomes of them, and the joined rows that say so."""
+    """Rows of one part with what becomes of them, and the joined rows of each that say so."""
 
     part: _Part
     rows: Work
     new: tuple[Row | None, ...]
-    joined: tuple[JoinedRow, ...]
+    partners: tuple[Sequence[JoinedRow], ...]
 
 
 def is_joined(tree: exp.Expression) -> bool:
@@ -63,7 +63,8 @@ class Joined:
         compiler = empty_scope(schema, dialect, tree, strict=has_strict_condition(shape.verb, dialect))
         names = _written_names(shape, dialect)
         compiler.written = frozenset(names)
-        self._relation = compile_from(compiler, _as_query(shape), compile_beside)
+        query = _as_query(shape, lists_target=dialect.writing.counts_changes)
+        self._relation = compile_from(compiler, query, compile_beside)
         self._test = condition_of(shape, compiler, simple=False)
         self._writing = dialect.writing
         self._parts = [_part(name, shape, compiler, schema) for name in names]
@@ -100,9 +101,11 @@ class Joined:
         may_fail: set[ErrorKind] = set()
         for one in changed:
             changes = [Change(row, new) for (row, _), new in zip(one.rows, one.new, strict=True)]
-            existing = run.existing if one.part is self._main else run.joined(one.part.target.table.name)
+            existing = self._existing(run, one.part)
             certain, possible = collisions(one.part.target.unique, existing, changes)
             (errors if certain else may_fail).update(certain | possible)
+            if errors and self._writing.references_at_once:
+                errors |= follow(one.part.target, run, changes, existing).errors
         if errors:
             return Effect(errors=frozenset(errors | may_fail))
         return self._effect(run, changed, frozenset(may_fail))
@@ -117,7 +120,7 @@ class Joined:
                 partners.setdefault(at, []).append(row)
         found: list[tuple[RowId, Row]] = []
         new: list[Row | None] = []
-        joined: list[JoinedRow] = []
+        agreed: list[Sequence[JoinedRow]] = []
         for at, own in sorted(partners.items()):
             try:
                 new.append(self._agreed(part, own))
@@ -125,10 +128,8 @@ class Joined:
                 errors.add(error.kind)
                 continue
             found.append(work[at])
-            joined.append(own[0])
-            if part is self._main and self._returning.output is not None and len(own) > 1:
-                raise Unknown("which of several partners RETURNING shows")
-        return _Changed(part, found, tuple(new), tuple(joined))
+            agreed.append(own)
+        return _Changed(part, found, tuple(new), tuple(agreed))
 
     def _agreed(self, part: _Part, rows: Sequence[JoinedRow]) -> Row | None:
         if part.assignments is None:
@@ -162,9 +163,12 @@ class Joined:
             if one.part.target.references.concerned:
                 if len(changed) > 1:
                     raise Unknown("foreign keys of several tables that one statement writes")
-                after = self._follow(run, one)
+                plain = [Change(change.row, change.values) for change in own]
+                after = follow(one.part.target, run, plain, self._existing(run, one.part))
                 if after.errors:
-                    return Effect(errors=after.errors)
+                    return Effect(errors=frozenset(after.errors))
+                if other and any(not change.table for change in after.changes):
+                    raise Unknown("a foreign key from a table to itself in a join")
                 changes += after.changes
                 touched += after.touched
                 referenced += after.referenced
@@ -184,35 +188,26 @@ class Joined:
             return len(one.rows)
         return sum(new is None or differ(old, new) for (_, old), new in zip(one.rows, one.new, strict=True))
 
-    def _follow(self, run: Run, one: _Changed) -> Effect:
-        """What foreign keys make of the changes of the one table that is written."""
-        table = one.part.target.table.name
-        existing = run.existing if one.part is self._main else run.joined(table)
-        new = {row: values for (row, _), values in zip(one.rows, one.new, strict=True)}
-        live = {row: new.get(row, values) for row, values in existing}
-        moves = [Move(table, row, old, values) for (row, old), values in zip(one.rows, one.new, strict=True)]
-        living = {row: values for row, values in live.items() if values is not None}
-        after = one.part.target.references.follow(moves, living, run)
-        own = one.part is self._main
-        changes = tuple(
-            Change(change.row, change.values, "" if own and change.table == table else change.table)
-            for change in after.changes
-        )
-        return Effect(
-            changes,
-            errors=frozenset(after.errors),
-            touched=tuple(after.touched),
-            referenced=tuple(after.referenced),
-        )
+    def _existing(self, run: Run, part: _Part) -> Work:
+        return run.existing if part is self._main else run.joined(part.target.table.name)
 
     def _returned(self, main: _Changed) -> tuple[Row, ...] | None:
+        """RETURNING shows one partner of each row; they must look alike."""
         if self._returning.output is None:
             return None
-        rows = []
-        for joined, new in zip(main.joined, main.new, strict=True):
-            before, old, after = main.part.split(joined)
-            rows.append((*before, *(old if new is None else new), *after))
-        return self._returning.joined(rows)
+        found: list[Row] = []
+        for partners, new in zip(main.partners, main.new, strict=True):
+            rows = [_with_new(main.part, joined, new) for joined in partners]
+            shown = self._returning.joined(rows) or ()
+            if any(differ(shown[0], one) for one in shown[1:]):
+                raise Unknown("which of several partners RETURNING shows")
+            found.append(shown[0])
+        return tuple(found)
+
+
+def _with_new(part: _Part, joined: JoinedRow, new: Row | None) -> JoinedRow:
+    before, old, after = part.split(joined)
+    return (*before, *(old if new is None else new), *after)
 
 
 def _part(name: str, shape: Shape, compiler: Compiler, schema: Schema) -> _Part:
@@ -243,15 +238,14 @@ def _written_names(shape: Shape, dialect: Dialect) -> list[str]:
     return list(dict.fromkeys(names)) if tree.this.args.get("joins") and names else [own]
 
 
-def _as_query(shape: Shape) -> exp.Select:
+def _as_query(shape: Shape, *, lists_target: bool) -> exp.Select:
     """The join as the FROM clause of a query."""
     tree = shape.tree
     first = tree.this.copy()
     joins = first.args.pop("joins", None) or []
     others = tree.args.get("from_")
     sources = [others.this] if others is not None else list(tree.args.get("using") or [])
-    names = {source.alias_or_name for source in sources for source in (source, *_joined_to(source))}
-    if isinstance(tree, exp.Delete) and first.name in names and shape.target != first.name:
+    if isinstance(tree, exp.Delete) and sources and lists_target:
         # DELETE FROM a USING t AS a: the target is one of the tables that follow.
         first = sources[0].copy()
         joins = first.args.pop("joins", None) or []
@@ -261,10 +255,6 @@ def _as_query(shape: Shape) -> exp.Select:
         own = table.args.pop("joins", None) or []
         joins += [exp.Join(this=table, kind="CROSS"), *own]
     return exp.Select(expressions=[exp.Star()], from_=exp.From(this=first), joins=joins)
-
-
-def _joined_to(table: exp.Expression) -> list[exp.Expression]:
-    return [join.this for join in table.args.get("joins") or []]
 
 
 def _refuse_crossing(shape: Shape, names: Sequence[str], dialect: Dialect) -> None:

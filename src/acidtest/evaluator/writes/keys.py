@@ -143,8 +143,6 @@ def named_indexes(
         found = _inferred(keys, conflict.args.get("index_predicate"), table, dialect)
     if not found:
         raise Unknown("the index that ON CONFLICT speaks of")
-    if any(one.deferrable for one in unique if one.name in found):
-        raise Unknown("ON CONFLICT over a deferrable constraint")
     return found
 
 
@@ -158,12 +156,19 @@ def _inferred(
     names = [node.this if isinstance(node, exp.Column) else node for node in nodes]
     wanted = {dialect.fold_name(cast(exp.Identifier, name)) for name in names}
     given = _spelled(predicate.this) if predicate is not None else None
+    candidates = [
+        one
+        for one in table.indexes
+        if one.unique and {dialect.column_key(name) for name in one.columns} == wanted
+    ]
+    if predicate is None:  # a partial index has to be asked for by its condition
+        candidates = [one for one in candidates if one.where is None]
+    if not candidates and dialect.name == "postgres":
+        raise EvaluationError(ErrorKind.SYNTAX, "no unique index is the one of ON CONFLICT")  # 42P10
     return frozenset(
-        index.name
-        for index in table.indexes
-        if index.unique
-        and {dialect.column_key(name) for name in index.columns} == wanted
-        and (index.where is None or _spelled(expression_of(index.where, dialect)) == given)
+        one.name
+        for one in candidates
+        if one.where is None or _spelled(expression_of(one.where, dialect)) == given
     )
 
 

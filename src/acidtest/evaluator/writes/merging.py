@@ -14,6 +14,7 @@ from acidtest.evaluator.query import compile_beside
 from acidtest.evaluator.relations import compile_from
 from acidtest.evaluator.scope import Runtime
 from acidtest.evaluator.writes.effect import Change, Effect, RowId, Run
+from acidtest.evaluator.writes.following import follow
 from acidtest.evaluator.writes.keys import collisions
 from acidtest.evaluator.writes.target import Target, empty_scope
 from acidtest.evaluator.writes.values import Assignments, assignments_of, default_of, is_default
@@ -41,8 +42,6 @@ class Merge:
         tree = shape.tree
         if tree.args.get("using_cond") or tree.args.get("with_"):
             raise Unknown("MERGE with USING columns or WITH")
-        if target.references.concerned:
-            raise Unknown("MERGE of a table with foreign keys")
         self._target = target
         compiler = empty_scope(target.schema, target.dialect)
         compiler.written = frozenset({target.name})
@@ -126,28 +125,41 @@ class Merge:
         runtime = Runtime(run.views, work=work)
         changes: dict[RowId, Row | None] = {}
         new: list[Row] = []
-        try:
-            for row, joined in self._pairs(runtime, run):
-                when = self._first(joined, matched=row is not None, by_source=len(joined) == self._width)
-                if when is None or when.action is None:
-                    continue
-                if row is None:
-                    added = when.action(joined)
-                    assert added is not None
-                    new.append(added)
-                elif row in changes:
-                    raise EvaluationError(ErrorKind.BAD_VALUE)  # "cannot affect row a second time", 21000
-                else:
-                    changes[row] = when.action(joined)
-        except EvaluationError as error:
-            return Effect(errors=frozenset({error.kind}))
+        kinds: set[ErrorKind] = set()
+        for row, joined in self._pairs(runtime, run):
+            when = self._first(joined, matched=row is not None, by_source=len(joined) == self._width)
+            if when is None or when.action is None:
+                continue
+            try:
+                values = when.action(joined)
+            except EvaluationError as error:
+                kinds.add(error.kind)
+                continue
+            if row is None:
+                assert values is not None
+                new.append(values)
+            elif row in changes:
+                kinds.add(ErrorKind.BAD_VALUE)  # "cannot affect row a second time", 21000
+            else:
+                changes[row] = values
+        if kinds and self._target.dialect.writing.checks_together:
+            raise Unknown("which of several errors of a MERGE comes first")
         found = [Change(row, values) for row, values in changes.items()]
         found += [Change(None, values) for values in new]
         errors, may_fail = collisions(self._target.unique, run.existing, found)
-        if errors:
-            return Effect(errors=errors)
-        count = frozenset({len(found)})
-        return Effect(tuple(found), tuple(changes), count, may_fail=may_fail)
+        if errors or kinds:
+            return Effect(errors=frozenset(kinds) | errors | may_fail)
+        after = follow(self._target, run, found, run.existing)
+        if after.errors:
+            return Effect(errors=frozenset(after.errors) | may_fail)
+        return Effect(
+            (*found, *after.changes),
+            tuple(changes),
+            frozenset({len(found)}),
+            may_fail=may_fail,
+            touched=tuple(after.touched),
+            referenced=tuple(dict.fromkeys(after.referenced)),
+        )
 
     def _pairs(self, runtime: Runtime, run: Run) -> list[tuple[RowId | None, JoinedRow]]:
         """Each row of the source with its partners, those without one, and rows that no source row met."""

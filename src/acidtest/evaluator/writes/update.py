@@ -7,9 +7,9 @@ from acidtest.evaluator.compiler import Compiler
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.scope import Runtime
 from acidtest.evaluator.writes.effect import Change, Effect, RowId, Run
+from acidtest.evaluator.writes.following import follow
 from acidtest.evaluator.writes.keys import collisions
 from acidtest.evaluator.writes.limiting import Limited, limit_of
-from acidtest.evaluator.writes.references import Move
 from acidtest.evaluator.writes.returning import Returning
 from acidtest.evaluator.writes.target import Target, joined
 from acidtest.evaluator.writes.values import assignments_of, differ
@@ -53,25 +53,11 @@ class _Change:
         """The effect of a statement that breaks no rule of the table itself."""
         changes = [Change(row, values) for (row, _), values in zip(matched, new, strict=True)]
         worked_on = tuple(row for row, _ in matched)
-        if not self._target.references.concerned:
-            counts = frozenset({count})
-            return Effect(tuple(changes), worked_on, counts, may_fail=may_fail, returned=returned)
-        live = dict(run.existing)
-        for change in changes:
-            assert change.row is not None
-            if change.values is None:
-                live.pop(change.row, None)
-            else:
-                live[change.row] = change.values
-        name = self._target.table.name
-        moves = [Move(name, row, old, one) for (row, old), one in zip(matched, new, strict=True)]
-        after = self._target.references.follow(moves, live, run)
+        after = follow(self._target, run, changes, run.existing)
         if after.errors:
             return Effect(worked_on=worked_on, errors=frozenset(after.errors) | may_fail)
-        own = [Change(one.row, one.values) for one in after.changes if one.table == name]
-        others = [one for one in after.changes if one.table != name]
         return Effect(
-            (*changes, *own, *others),
+            (*changes, *after.changes),
             worked_on,
             frozenset({count}),
             may_fail=may_fail,
@@ -121,10 +107,10 @@ class Update(_Change):
                 errors.add(error.kind)
         changes = [Change(row, values) for (row, _), values in zip(written, new, strict=True)]
         duplicate, may_fail = collisions(self._target.unique, run.existing, changes)
-        if errors:
-            return Effect(errors=frozenset(errors) | duplicate | may_fail)
-        if duplicate:
-            return Effect(tuple(changes), tuple(row for row, _ in matched), frozenset(), duplicate)
+        if errors or duplicate:
+            if self._target.dialect.writing.references_at_once:
+                errors |= follow(self._target, run, changes, run.existing).errors
+            return Effect(errors=frozenset(errors) | duplicate | (may_fail if errors else frozenset()))
         counts_changes = self._target.dialect.writing.counts_changes
         changed = sum(differ(old, one) for (_, old), one in zip(matched, new, strict=True))
         count = changed if counts_changes else len(matched)

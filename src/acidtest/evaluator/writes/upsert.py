@@ -28,7 +28,8 @@ class Upsert:
         if is_mysql and name != _OFFERED and _has_bare_columns(nodes):
             raise Unknown("a column without a table beside the alias of new rows")
         try:
-            self._set = assignments_of(nodes, target, compiler)
+            in_sequence = target.dialect.writing.upserts_in_sequence
+            self._set = assignments_of(nodes, target, compiler, in_sequence=in_sequence)
         except EvaluationError as error:
             if is_mysql and isinstance(tree.args.get("expression"), exp.Query):
                 raise Unknown("an upsert that may name columns of its query") from error

@@ -36,9 +36,12 @@ class Assignments:
         return tuple(new)
 
 
-def assignments_of(nodes: Sequence[exp.Expression], target: Target, compiler: Compiler) -> Assignments:
-    """The compiled SET clause."""
-    writing = target.dialect.writing
+def assignments_of(
+    nodes: Sequence[exp.Expression], target: Target, compiler: Compiler, *, in_sequence: bool | None = None
+) -> Assignments:
+    """The compiled SET clause; in sequence as the DBMS does it in an UPDATE, if nothing else is said."""
+    if in_sequence is None:
+        in_sequence = target.dialect.writing.assigns_in_sequence
     parts: list[tuple[int, Fn]] = []
     for name, value in _pairs(nodes):
         position = target.position(name)
@@ -50,10 +53,10 @@ def assignments_of(nodes: Sequence[exp.Expression], target: Target, compiler: Co
             parts.append((position, _constant(default)))
         else:
             parts.append((position, target.dialect.store(compiler, column, compiler.compile(value))))
-    if not writing.assigns_in_sequence and len({position for position, _ in parts}) != len(parts):
+    if not in_sequence and len({position for position, _ in parts}) != len(parts):
         raise Unknown("two assignments to one column")
     compiler.finish()
-    return Assignments(tuple(parts), writing.assigns_in_sequence)
+    return Assignments(tuple(parts), in_sequence)
 
 
 def _pairs(nodes: Sequence[exp.Expression]) -> list[tuple[exp.Identifier, exp.Expression]]:

@@ -7,7 +7,7 @@ from acidtest.claims import Claim, Lock, OnConflict, Sees
 from acidtest.model import Record
 from acidtest.oracles.chains import Seen, Version, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
-from acidtest.oracles.replay.clustered import is_covered, scan_place, sets_indexed
+from acidtest.oracles.replay.clustered import assigned, is_covered, scan_place, sets_indexed
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.locks import key_positions
 from acidtest.oracles.replay.one_table import reads_its_table_again, tests_rows_alone
@@ -156,12 +156,25 @@ class FoundRows:
                 continue
             if state.claim.updates_and_deletes_agree and newest.deleted != self._deletes(shape):
                 continue
+            if state.claim.updates_merge_columns and not self._share_a_column(
+                state, shape, table, row, moment
+            ):
+                continue
             who = self._transactions.owner(newest.writer)
             if self._chains.is_committed(newest.writer):
                 return f"{who} changed a row of {table} after the snapshot and committed"
             if state.claim.on_conflict is OnConflict.REFUSE:
                 return f"{who} has changed a row of {table} and not committed yet"
         return ""
+
+    def _share_a_column(self, state: SessionState, shape: Shape, table: str, row: int, moment: int) -> bool:
+        """Whether the statement sets a column that another transaction has set since a moment."""
+        own = assigned(self._schema.table(table), shape)
+        return any(
+            own is None or one.columns is None or own & one.columns
+            for one in self._chains.versions(table, row)
+            if one.writer != state.transaction and not self._chains.committed_by(one.writer, moment)
+        )
 
     def _has_same_keys(self, table: str, newest: Version, moment: int) -> bool:
         """Whether a row still has the keys that it had at a moment."""

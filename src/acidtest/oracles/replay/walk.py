@@ -5,8 +5,12 @@ had to wait, and what it must have done; how a single statement is solved is the
 order that really happened is judged, so any number of transactions will do.
 """
 
+from collections.abc import Sequence
+
 from acidtest.claims import Claims, OnConflict, SnapshotAt
 from acidtest.model import (
+    ErrorKind,
+    ErrorWitness,
     EventKind,
     Failed,
     History,
@@ -17,6 +21,7 @@ from acidtest.model import (
     TransactionState,
     same_rows,
 )
+from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Engine, UndecidedError
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
@@ -30,6 +35,7 @@ from acidtest.oracles.replay.timeline import in_order_of_effect
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.unfollowed import why_not_followed
+from acidtest.oracles.replay.uniqueness import broken_key
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.writes import Writes
@@ -202,3 +208,14 @@ class Replay:
                 witness = StateWitness(table, tuple(seen.values for seen in expected), tuple(rows))
                 because = f"the committed transactions leave other rows in {table}"
                 raise ViolationError(None, witness, because, table)
+            self._judge_keys(table, expected)
+
+    def _judge_keys(self, table: str, rows: Sequence[Seen]) -> None:
+        """Transactions that did not see each other must not both have brought in the same key."""
+        broken = broken_key(self.history.schema.table(table), rows)
+        if broken is None:
+            return
+        index, holders = broken
+        step = max(self.chains.newest(table, row).step or 0 for row in holders)
+        because = f"two rows of {table} have the same key of the unique index {index.name}"
+        raise ViolationError(step, ErrorWitness(frozenset({ErrorKind.DUPLICATE_KEY}), None), because, table)

@@ -9,9 +9,15 @@ from sqlglot import exp
 from acidtest.claims import OnConflict, Sees
 from acidtest.evaluator.writes import Change, Effect
 from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row, Rows, RowsWitness
-from acidtest.oracles.chains import Seen
+from acidtest.oracles.chains import Seen, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
-from acidtest.oracles.replay.clustered import clustered_index, key_of, sets_indexed
+from acidtest.oracles.replay.clustered import (
+    assigned,
+    clustered_index,
+    key_of,
+    reads_what_it_sets,
+    sets_indexed,
+)
 from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.counters import Counters
 from acidtest.oracles.replay.failures import Failures
@@ -73,7 +79,7 @@ class Writes:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
         self._tracer.saw(state, record, shape, {**views, shape.target: work}, visible)
-        self._tracer.met(state, record, shape.target, effect)
+        self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
@@ -132,7 +138,7 @@ class Writes:
     ) -> Effect:
         """What the write had to do; where rows may have been passed by, what it did as far as it tells."""
         assert shape.target is not None
-        existing = self._chains.view(shape.target, self._visibility.committed(state))
+        existing = self._chains.view(shape.target, self._keys_seen(state, record))
         if state.claim.on_conflict is OnConflict.REFUSE and shape.tree.args.get("conflict") is not None:
             moment = self._visibility.snapshot(state, record)
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
@@ -151,6 +157,13 @@ class Writes:
             if fitting:
                 effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
         return effect
+
+    def _keys_seen(self, state: SessionState, record: Record) -> Visible:
+        """Against which rows unique keys are checked: the newest, but an optimistic transaction knows only
+        those of its snapshot before it commits."""
+        if state.claim.on_conflict is OnConflict.AT_COMMIT:
+            return self._visibility.visible(state, Sees.SNAPSHOT, self._visibility.snapshot(state, record))
+        return self._visibility.committed(state)
 
     def _related(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What foreign keys look up: the newest rows; PostgreSQL's stronger levels also look into the
@@ -181,7 +194,7 @@ class Writes:
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
-            if (change.row, change.values) in unwritten or self._stays(state, effect, change, table):
+            if (change.row, change.values) in unwritten or self._stays(state, shape, effect, change, table):
                 continue
             if change.row is not None and self._moves(state, shape, change, table):
                 self._chains.write(table, change.row, None, state.transaction, record.step)
@@ -198,12 +211,18 @@ class Writes:
             assert change.values is not None
             self._chains.insert(table, change.values, state.transaction, record.step)
         else:
-            self._chains.write(table, row, change.values, state.transaction, record.step)
+            columns = (
+                assigned(self._schema.table(table), shape) if state.claim.updates_merge_columns else None
+            )
+            self._chains.write(table, row, change.values, state.transaction, record.step, columns)
 
-    def _stays(self, state: SessionState, effect: Effect, change: Change, table: str) -> bool:
+    def _stays(self, state: SessionState, shape: Shape, effect: Effect, change: Change, table: str) -> bool:
         """Whether a deviation leaves a row unwritten because it stays as it is. REPLACE takes it away and
         puts the same one in its place."""
-        if not state.claim.unchanged_is_unwritten:
+        claim = state.claim
+        if not (
+            claim.unchanged_is_unwritten or (claim.unchanged_read_is_unwritten and reads_what_it_sets(shape))
+        ):
             return False
         if change.row is not None and change.values is not None:
             newest = self._chains.newest(table, change.row)
@@ -224,7 +243,7 @@ class Writes:
             return False
         definition = self._schema.table(table)
         if claim.indexed_update_is_new_row:
-            return sets_indexed(definition, shape) or shape.tree.args.get("conflict") is not None
+            return sets_indexed(definition, shape)
         old = self._chains.newest(table, change.row).values
         return (
             claim.moved_is_new_row
