@@ -1,4 +1,4 @@
-"""What the walk knows of PostgreSQL: for each rule the smallest history that keeps it, and one that does not."""
+"""What the walk knows of PostgreSQL: for each rule the smallest right history, and the smallest wrong one."""
 
 from collections.abc import Sequence
 from dataclasses import replace
