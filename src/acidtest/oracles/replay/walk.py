@@ -7,7 +7,7 @@ order that really happened is judged, so any number of transactions will do.
 
 from collections.abc import Sequence
 
-from acidtest.claims import Claims, OnConflict
+from acidtest.claims import Claims, OnConflict, SnapshotAt
 from acidtest.model import (
     ErrorKind,
     ErrorWitness,
@@ -63,6 +63,7 @@ class Replay:
         self.owners = context.transactions.owners
         self._transactions = context.transactions
         self._timeline = context.timeline
+        self._choices = context.choices
         self._visibility = context.visibility
         self._work = FoundRows(context)
         self._failures = Failures(context)
@@ -97,6 +98,7 @@ class Replay:
                 self._others.launch(state, record)
                 if self._others.nature(state, record) is Nature.ROWS:
                     self._visibility.first_statement(state, record)
+                    self._waits.note_tables(state, record)
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
@@ -150,7 +152,7 @@ class Replay:
         state.touched = True
         is_first = state.claim.first_statement_retries and state.opened_by == record.step
         if is_first and record.waited:
-            self._timeline.start_over(record.step)
+            self._timeline.start_over(record.step, self.chains.clock)
             state.moments = (self.chains.clock,)
         try:
             self._judge_statement(state, record, alone)
@@ -169,6 +171,7 @@ class Replay:
             self._not_followed(state, record, reason)
             return
         self._visibility.may_be_late(state, record)
+        self._start_late(state, record)
         self._others.require_newer_snapshot(state, shape.reads)
         modes = table_locks_of(shape)
         if not isinstance(record.outcome, Failed):
@@ -179,6 +182,14 @@ class Replay:
             self._writes.judge(state, record, shape)
         if not isinstance(record.outcome, Failed):
             self._waits.take_tables(state, record, modes)
+
+    def _start_late(self, state: SessionState, record: Record) -> None:
+        """PostgreSQL takes the snapshot of a statement when it has got the locks on its tables."""
+        if state.claim.snapshot is SnapshotAt.STATEMENT and self._waits.waited_for_table(record):
+            moments = range(self._timeline.launched_at[record.step], self.chains.clock + 1)
+            if len(moments) > 1:
+                moment = moments[len(moments) - 1 - self._choices.pick(len(moments))]
+                self._timeline.start_over(record.step, moment)
 
     def _not_followed(self, state: SessionState, record: Record, reason: str) -> None:
         """A statement whose meaning is not known: that it failed may have to do with the rows, or not."""
