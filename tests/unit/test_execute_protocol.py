@@ -1,13 +1,13 @@
 """The protocol of a run, on a scripted target (tests/unit/scripted.py)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from threading import Timer
 
 import pytest
 
 from acidtest.errors import TargetFailedError
-from acidtest.execute import DiedLaterError, Executor, Limits, inquiry
+from acidtest.execute import DiedLaterError, Executor, Feed, Limits, inquiry
 from acidtest.execute.inquiry import FIRST_QUESTION_S, PATIENCE, Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.model import (
@@ -21,8 +21,11 @@ from acidtest.model import (
     Indeterminate,
     Omitted,
     Overran,
+    Record,
     Reply,
     Statement,
+    Step,
+    Transaction,
     Undone,
     interleave,
 )
@@ -383,6 +386,29 @@ def test_a_final_state_that_a_living_server_does_not_tell_is_no_death() -> None:
         assert not history.server_died
         target.unreadable = False
         assert executor.run(case).final == target.state_now
+    assert target.renewed == 1  # what could not be read is not trusted
+
+
+def test_a_session_that_cannot_be_cleaned_is_replaced() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.uncleanable = True
+    with Executor(target) as executor:
+        assert executor.run(case_of("tx1 SELECT", "tx2 SELECT")).final == target.state_now
+        assert not any(session.alive for session in target.sessions)
+        target.uncleanable = False
+        assert not executor.run(case_of("tx1 SELECT")).server_died
+    assert len(target.sessions) == 3
+
+
+def test_a_database_in_which_the_dbms_met_an_error_of_its_own_is_made_anew() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(error(ErrorKind.INTERNAL) if sql == "BREAK" else ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        assert target.renewed == 0
+        executor.run(case_of("tx1 BREAK"))
+        assert target.renewed == 1
+        executor.run(case_of("tx1 SELECT"))
+    assert target.renewed == 1
 
 
 def test_sessions_are_cleaned_thoroughly_only_if_a_statement_may_leave_traces() -> None:
@@ -650,3 +676,45 @@ def test_a_statement_that_was_never_sent_has_failed() -> None:
     unsent = error(ErrorKind.CONNECTION_LOST, Undone.NOTHING, NONE)
     target = ScriptedTarget(lambda s, sql: s.answer(unsent))
     assert run(target, case_of("tx1 UPDATE t SET a = 1")).indeterminate == ()
+
+
+class Countdown:
+    """A client that sends as many more statements as the last answer counted."""
+
+    def __init__(self) -> None:
+        self._given = 0
+        self._left = 1
+        self.answers: list[object] = []
+
+    def next(self, free: Collection[str]) -> Step | None:
+        if "tx1" not in free or self._left == 0:
+            return None
+        self._given += 1
+        return Step(self._given - 1, "tx1", Statement(f"UPDATE {self._left}"))
+
+    def replied(self, step: Step, record: Record) -> None:
+        self.answers.append(record.outcome)
+        assert isinstance(record.outcome, Affected)
+        self._left = record.outcome.count
+
+    @property
+    def is_held_up(self) -> bool:
+        return False
+
+    def let_overtake(self) -> None:
+        pass
+
+    def rest(self) -> tuple[Step, ...]:
+        return ()
+
+
+def test_a_feed_may_go_on_from_what_it_is_answered() -> None:
+    counts = iter((2, 1, 0))
+    target = ScriptedTarget(lambda s, sql: s.answer(ok(next(counts))))
+    feed: Feed = Countdown()
+    sessions = replace(case_of("tx1 SELECT"), schedule=(), transactions=(Transaction("tx1", None, ()),))
+    with Executor(target) as executor:
+        history = executor.run_feed(sessions, feed)
+    assert [step.sql for step in history.case.steps] == ["UPDATE 1", "UPDATE 2", "UPDATE 1"]
+    assert [record.outcome for record in history.records] == [Affected(2), Affected(1), Affected(0)]
+    assert history.final == target.state_now

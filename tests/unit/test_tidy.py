@@ -51,9 +51,9 @@ ALLOWED: dict[str, set[str]] = {
         "targets",
     },
     "examine": {"claims", "execute", "oracles", "targets"},
-    "pipeline": {"examine", "findings", "generate", "targets"},
+    "pipeline": {"examine", "execute", "findings", "generate", "targets"},
     "signatures": {"sql"},
-    "specs": {"casefile", "execute"},
+    "specs": {"casefile", "examine", "execute"},
     "doctor": {"servers", "targets"},
     "bench": {
         "campaign",

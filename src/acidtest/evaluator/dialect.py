@@ -40,6 +40,41 @@ class Aggregate:
     fails: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a DBMS writes rows; the defaults are those of the standard."""
+
+    counts_changes: bool = False
+    """Rows that an UPDATE leaves as they are do not count."""
+
+    assigns_in_sequence: bool = False
+    """Assignments see what those to their left have set."""
+
+    joins_from_old_rows: bool = True
+    """An UPDATE of several tables computes all assignments from the old rows. False: that is left open."""
+
+    values_see_columns: bool = False
+    """An expression in VALUES may name columns of the row: those set before it, others by their default."""
+
+    nulls_last: bool = True
+    """NOT NULL is checked once the whole row is computed, not at each assignment."""
+
+    references_at_once: bool = False
+    """Foreign keys are checked with each row, not after the statement."""
+
+    ambiguous_excluded: bool = False
+    """After ON CONFLICT a column without a table may mean the old row or EXCLUDED, and is refused."""
+
+    reads_while_writing: bool = False
+    """A subquery may see what the statement itself has written so far."""
+
+    bare_text_defaults: bool = False
+    """The catalog gives the default of a text or a date without quotes."""
+
+    refuses_generated: ErrorKind | None = None
+    """The error for a value of a generated column; None: not known."""
+
+
 class Dialect(ABC):
     """The semantics of one DBMS. Subclasses add handlers and override what differs."""
 
@@ -59,6 +94,11 @@ class Dialect(ABC):
     """The kind of the error that a scalar subquery with several rows raises."""
 
     rank_type: ClassVar[SqlType] = INTEGER
+
+    writing: ClassVar[Writing] = Writing()
+
+    system_columns: ClassVar[frozenset[str]] = frozenset()
+    """Columns that every table has, and whose values are the server's own business."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or self.settings_for(())

@@ -10,8 +10,9 @@ from acidtest.evaluator.code import Code, Fn, JoinedRow, unsure
 from acidtest.evaluator.code import constant as constant_code
 from acidtest.evaluator.compiler import Compiler
 from acidtest.evaluator.dialect import Dialect, Handler
-from acidtest.evaluator.errors import Unknown
+from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.types import NULL
+from acidtest.model import ErrorKind
 
 TESTS = {
     exp.EQ: operator.eq,
@@ -29,9 +30,15 @@ def column(compiler: Compiler, node: exp.Column) -> Code:
         raise Unknown("columns named with their database")
     dialect = compiler.dialect
     table = node.args.get("table")
-    field = compiler.scope.find(
-        dialect.fold_name(node.this), dialect.fold_table(table) if table is not None else None
-    )
+    name = dialect.fold_name(node.this)
+    try:
+        field = compiler.scope.find(name, dialect.fold_table(table) if table is not None else None)
+    except EvaluationError as error:
+        if error.kind is ErrorKind.NO_SUCH_OBJECT and name in dialect.system_columns:
+            raise Unknown(f"the system column {name}") from error
+        if error.kind is ErrorKind.NO_SUCH_OBJECT and table is None and compiler.scope.has_source(name):
+            raise Unknown("a whole row as a value") from error
+        raise
     slot = field.slot
     return Code(field.type, operator.itemgetter(slot), column=True)
 

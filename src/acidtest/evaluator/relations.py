@@ -152,20 +152,23 @@ def _table(compiler: Compiler, node: exp.Table) -> Rows:
         return _derived(compiler, compiler.plans[name], node, default_name=name)
     table = find_table(compiler.catalog, compiler.dialect, name)
     alias = node.args.get("alias")
-    add_table(compiler, table, compiler.dialect.fold_table(alias.this) if alias else name)
+    known = compiler.dialect.fold_table(alias.this) if alias else name
+    add_table(compiler, table, known)
+    if known in compiler.written:
+        return lambda base: [(*row, at) for at, row in enumerate(base[0].work[known])]
     stored = table.name
     return lambda base: [(*row, at) for at, row in enumerate(base[0].views[stored])]
 
 
 def find_table(catalog: Schema, dialect: Dialect, name: str) -> Table:
-    """The table of that name, or the DBMS's complaint."""
+    """The table of that name; what is none of the case may be a view, or the server's own."""
     for table in catalog.tables:
         if dialect.table_key(table.name) == name:
             return table
-    raise EvaluationError(ErrorKind.NO_SUCH_OBJECT, f"table {name}")
+    raise Unknown(f"table {name}, which is not one of the case")
 
 
-def add_table(compiler: Compiler, table: Table, name: str) -> Source:
+def add_table(compiler: Compiler, table: Table, name: str, *, qualified: bool = False) -> Source:
     """Make the columns of a base table known; one more slot holds the row's position in its view."""
     scope, dialect = compiler.scope, compiler.dialect
     fields = tuple(
@@ -177,7 +180,7 @@ def add_table(compiler: Compiler, table: Table, name: str) -> Source:
     keys = frozenset(
         field.slot for field, column in zip(fields, table.columns, strict=True) if column.name in primary
     )
-    source = Source(name, fields, table.name, identity, keys)
+    source = Source(name, fields, table.name, identity, keys, qualified)
     if any(other.name == name for other in scope.sources):
         raise EvaluationError(ErrorKind.SYNTAX, f"table name {name} is not unique")
     scope.sources.append(source)

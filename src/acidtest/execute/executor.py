@@ -7,12 +7,24 @@ from time import monotonic
 from typing import Self
 
 from acidtest.errors import TargetFailedError
+from acidtest.execute.feed import CaseFeed, Feed, as_it_went
 from acidtest.execute.ground import Ground
 from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.execute.run import Limits, Run
-from acidtest.model import Case, Failed, History, Level, Outcome, Overran, State, Statement
+from acidtest.model import (
+    Case,
+    ErrorKind,
+    Failed,
+    History,
+    Level,
+    Outcome,
+    Overran,
+    Record,
+    State,
+    Statement,
+)
 from acidtest.sql import may_change_schema, may_leave_session_traces
 from acidtest.targets import Session, Target
 
@@ -45,6 +57,7 @@ class Executor:
         self._connected = False
         self._settings: Mapping[str, str] = {}
         self._last: History | None = None
+        self._distrusted = False
 
     def run(self, case: Case, fresh: bool = False) -> History:
         """Run a case and tell what happened. `fresh` builds the tables anew even where refilling would do.
@@ -53,10 +66,20 @@ class Executor:
         cannot be reached, and of these `DiedLaterError` if the run before is to blame; the same case can then
         be run again. What goes wrong later is part of the history.
         """
+        return self._run(case, None, fresh)
+
+    def run_feed(self, case: Case, feed: Feed, fresh: bool = False) -> History:
+        """The same with statements that come from a feed, numbered from 0 on. The case says what is built
+        before, and which sessions there are at which levels; the history holds it as it went."""
+        return self._run(case, feed, fresh)
+
+    def _run(self, case: Case, feed: Feed | None, fresh: bool) -> History:
         levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
         self.target.check_levels(levels.values())
         self._connect()
         try:
+            if self._distrusted:
+                self._renew()
             schema, initial = self._ground.prepare(case, fresh)
             sessions = self._ready_sessions(levels)
         except TargetFailedError as error:
@@ -64,7 +87,7 @@ class Executor:
             self._blame_last(str(error))
             raise
         run = Run(
-            case,
+            feed or CaseFeed(case),
             self.target,
             sessions,
             inquiry=self.inquiry,
@@ -78,7 +101,10 @@ class Executor:
         except BaseException:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
-        final, failures, died = self._finish(case, sessions, fresh)
+        if feed is not None:
+            case = as_it_went(case, log.records.values())
+        broken = any(map(_is_internal, log.records.values()))
+        final, failures, died = self._finish(case, sessions, fresh, broken)
         self._last = History(
             case=case,
             target=self.target.label,
@@ -96,11 +122,17 @@ class Executor:
         )
         return self._last
 
+    def late_death(self) -> History | None:
+        """The last run as it has to be told now, if the server has died since it was; asked once."""
+        last, self._last = self._last, None
+        if last is None or last.server_died or self.target.is_alive():
+            return None
+        return replace(last, died=True)
+
     def _blame_last(self, why: str) -> None:
         """If the server died before anything of another run was sent, the last one is the reason."""
-        last, self._last = self._last, None
-        if last is not None and not last.server_died and not self.target.is_alive():
-            raise DiedLaterError(replace(last, died=True), why)
+        if (history := self.late_death()) is not None:
+            raise DiedLaterError(history, why)
 
     def close(self) -> None:
         """Drop all sessions; the target stays open."""
@@ -171,13 +203,14 @@ class Executor:
     # -- after the schedule
 
     def _finish(
-        self, case: Case, sessions: dict[str, Session], fresh: bool
+        self, case: Case, sessions: dict[str, Session], fresh: bool, broken: bool
     ) -> tuple[State | None, _TeardownFailures, bool]:
         """Clean up and read the final state, which is None if it cannot be read; run the teardown; and
         whether the server died.
 
         Tables that will be built anew are dropped now, not when the next run begins: a server that cannot
-        survive that dies of this run.
+        survive that dies of this run. What a DBMS that met an error inside itself (`broken`) has left, or
+        what cannot be read, is not trusted any more.
         """
         final: State | None = None
         failures: _TeardownFailures = ()
@@ -187,11 +220,15 @@ class Executor:
                 self._ground.reread()
             final = self._ground.state()
             failures = self._tear_down(case)
-            if fresh:
+            if broken:
+                self._renew()
+            elif fresh:
                 self._ground.clear()
         except TargetFailedError:
             died = not self.target.is_alive()
             self._disconnect()
+            if not died:
+                self._distrusted = True
             return final, failures, died
         return final, failures, False
 
@@ -228,13 +265,22 @@ class Executor:
             poller.poll(1000 * left_s)
         return reply.outcome
 
+    def _renew(self) -> None:
+        """A database that nobody else has touched."""
+        self._distrusted = False
+        self._ground.forget()
+        self.target.renew()
+
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
-        """End open transactions; replace lost sessions, if the server still lives."""
-        for transaction in case.transactions:
-            session = sessions[transaction.name]
+        """End open transactions; replace sessions that are lost or cannot be cleaned, if the server lives."""
+        for name, session in sessions.items():
             if session.alive:
-                traces = any(may_leave_session_traces(statement.sql) for statement in transaction.statements)
-                self.target.clean(session, thorough=traces)
+                own = (step.sql for step in case.steps if step.session == name)
+                traces = any(map(may_leave_session_traces, own))
+                try:
+                    self.target.clean(session, thorough=traces)
+                except TargetFailedError:
+                    session.close()  # what it still holds must not reach the next case
         lost = [session for session in self._sessions if not session.alive]
         if lost and not self.target.is_alive():
             raise TargetFailedError(f"{self.target.label} died")
@@ -245,3 +291,7 @@ class Executor:
         self._sessions.remove(session)
         self._listener.forget(session)
         session.close()
+
+
+def _is_internal(record: Record) -> bool:
+    return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.INTERNAL

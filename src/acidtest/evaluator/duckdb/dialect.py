@@ -20,6 +20,7 @@ class DuckDB(Dialect):
     """DuckDB 2: strict types, booleans, decimals of a fixed scale; names do not mind their case."""
 
     name = "duckdb"
+    system_columns = frozenset({"rowid"})
     nulls_first = False
     rank_type = INT8
     strict = staticmethod(unsure_strict)

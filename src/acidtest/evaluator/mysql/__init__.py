@@ -1,5 +1,5 @@
 """MySQL, and what MariaDB does otherwise."""
 
-from acidtest.evaluator.mysql.dialect import MariaDB, MySQL
+from acidtest.evaluator.mysql.dialect import MariaDB, MySQL, TiDB
 
-__all__ = ["MariaDB", "MySQL"]
+__all__ = ["MariaDB", "MySQL", "TiDB"]

@@ -9,7 +9,7 @@ from sqlglot import exp
 from acidtest.evaluator import subqueries
 from acidtest.evaluator.code import Code, Convert, Fn, unsure, unsure_strict
 from acidtest.evaluator.compiler import Compiler
-from acidtest.evaluator.dialect import Aggregate, Handler, Settings
+from acidtest.evaluator.dialect import Aggregate, Handler, Settings, Writing
 from acidtest.evaluator.errors import Unknown
 from acidtest.evaluator.mysql import arithmetic, numbers, outputs, special, strings, values
 from acidtest.evaluator.mysql.aggregates import aggregate
@@ -19,7 +19,7 @@ from acidtest.evaluator.mysql.special import mixes_signs
 from acidtest.evaluator.mysql.store import store
 from acidtest.evaluator.mysql.types import as_double, common_collation, common_type, stored_type
 from acidtest.evaluator.types import DOUBLE, LOGICAL, Family, SqlType
-from acidtest.model import Column
+from acidtest.model import Column, ErrorKind
 
 
 class MySQL(QuirkyDialect):
@@ -27,6 +27,16 @@ class MySQL(QuirkyDialect):
 
     name = "mysql"
     pairwise_between = False
+    writing = Writing(
+        counts_changes=True,
+        assigns_in_sequence=True,
+        joins_from_old_rows=False,
+        values_see_columns=True,
+        nulls_last=False,
+        references_at_once=True,
+        bare_text_defaults=True,
+        refuses_generated=ErrorKind.OTHER,
+    )
     strict = staticmethod(unsure_strict)
     handlers: ClassVar[Mapping[type[Any], Handler]] = {
         **subqueries.SHARED,
@@ -220,6 +230,7 @@ class MariaDB(MySQL):
     """MariaDB 10.1 to 11.8: computes on with all digits of a quotient."""
 
     name = "mariadb"
+    writing = replace(MySQL.writing, bare_text_defaults=False)
 
     @classmethod
     def quirks_for(cls, version: tuple[int, ...]) -> Quirks:
@@ -248,6 +259,21 @@ class MariaDB(MySQL):
         collation = "utf8mb4_uca1400_ai_ci" if version >= (11, 5) else "utf8mb4_general_ci"
         strict = not version or version >= (10, 2)
         return Settings(version=version, connection_collation=collation, strict=strict)
+
+
+class TiDB(MySQL):
+    """TiDB: MySQL's SQL, computed by an engine of its own."""
+
+    name = "tidb"
+    writing = replace(MySQL.writing, assigns_in_sequence=False, joins_from_old_rows=True)
+
+    @classmethod
+    def quirks_for(cls, version: tuple[int, ...]) -> Quirks:  # noqa: ARG003 - for overriding
+        return Quirks()
+
+    @classmethod
+    def settings_for(cls, version: tuple[int, ...]) -> Settings:
+        return Settings(version=version, connection_collation="utf8mb4_bin", full_group_by=True, strict=True)
 
 
 def _shown(dialect: MySQL, code: Code) -> Code:

@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.writes.effect import Change, RowId, UniqueIndex, Work
 from acidtest.evaluator.writes.numbers import Numbers
+from acidtest.evaluator.writes.references import Move
 from acidtest.model import ErrorKind, Row
 
 
@@ -12,15 +13,18 @@ from acidtest.model import ErrorKind, Row
 class InsertRun:
     """Rows that live while an INSERT goes from row to row; its own new rows have negative identities."""
 
+    table: str
     unique: tuple[UniqueIndex, ...]
     existing: Work
     numbers: Numbers | None
     live: dict[RowId, Row] = field(init=False)
     changes: list[Change] = field(default_factory=list)
     touched: list[RowId] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
     count: int = 0
     uncounted: int = 0
     """Rows that the DBMS may or may not count."""
+    returned: list[Row] = field(default_factory=list)
     offered: list[Row] = field(default_factory=list)
     met: list[RowId] = field(default_factory=list)
     """Living rows whose keys new rows came upon."""
@@ -36,7 +40,7 @@ class InsertRun:
         return self.numbers.take()
 
     def twins(self, row: Row, names: frozenset[str] = frozenset()) -> list[RowId]:
-        """Living rows that have a key of the row, in these indexes or in all."""
+        """Living rows that have a key of the row, in these indexes or in all, by index."""
         found: dict[RowId, None] = {}
         for index in self.unique:
             if names and index.name not in names:
@@ -46,21 +50,30 @@ class InsertRun:
                 found |= {one: None for one, values in self.live.items() if index.key(values) == key}
         return list(found)
 
-    def offered_twin(self, row: Row) -> bool:
-        """Whether the statement had a row with a key of this one before, NULLs being equal here. DuckDB looks
-        at all rows together and keeps one of such a group, not always the first (measured on 2.0)."""
-        found = any(index.key(other) == index.key(row) for index in self.unique for other in self.offered)
+    def offered_twin(self, row: Row, *, nulls_are_equal: bool) -> bool:
+        """Whether the statement had a row with a key of this one before. DuckDB looks at all rows together,
+        NULLs being equal, and keeps one of such a group, not always the first (measured on 2.0)."""
+        found = any(
+            index.key(other) == key
+            for index in self.unique
+            if (key := index.key(row)) is not None or nulls_are_equal
+            for other in self.offered
+        )
         self.offered.append(row)
         return found
 
     def add(self, row: Row) -> None:
-        self.live[-len(self.changes) - 1] = row
+        own = -len(self.changes) - 1
+        self.live[own] = row
+        self.moves.append(Move(self.table, own, None, row))
         self.changes.append(Change(None, row))
+        self.returned.append(row)
         self.count += 1
 
     def remove(self, row: RowId) -> None:
         if row < 0:
             raise Unknown("REPLACE of a row of its own statement")
+        self.moves.append(Move(self.table, row, self.live[row], None))
         del self.live[row]
         self.changes.append(Change(row, None))
         self.touched.append(row)
@@ -71,6 +84,8 @@ class InsertRun:
             key = index.key(values)
             if key is not None and any(index.key(own) == key for own in others.values()):
                 raise EvaluationError(ErrorKind.DUPLICATE_KEY)
+        self.moves.append(Move(self.table, row, self.live[row], values))
         self.live[row] = values
         self.changes.append(Change(row, values))
+        self.returned.append(values)
         self.touched.append(row)
