@@ -11,6 +11,7 @@ import pytest
 from acidtest.campaign.statistics import DEFECT, Statistics
 from acidtest.campaign.summary import FORMAT, text, to_json
 from acidtest.findings.finding import Finding
+from acidtest.model import Known, Status
 from tests.unit.campaign_views import MARKUP, first, middle
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
@@ -24,10 +25,10 @@ CREATE TABLE t (a INT);
 /* tx1 */ SELECT a FROM t;
 """
 
+KNOWN = Known("MDEV-26642", "same-value update", Status.CONFIRMED, "https://x.org/")
 FINDING = Finding(
     signature="wrong rows at plain read after own update",
     digest="0badcafe",
-    parts={},
     kind="wrong rows",
     target="mariadb@10.11",
     dbms="mariadb",
@@ -44,12 +45,10 @@ FINDING = Finding(
     shown=10,
     runs=10,
     reduction="12 to 3 statements",
-    known=("MDEV-26642",),
+    explained_by=(KNOWN,),
     seconds=41.25,
 )
-FLAKY = replace(
-    FINDING, known=(), level="mixed", shown=3, behaviour="same-value update", behaviour_link="https://x.org/"
-)
+FLAKY = replace(FINDING, explained_by=(), level="mixed", shown=3, resembles=("MDEV-32898",))
 STORED = ((Path("my out/findings/001-0badcafe"), FINDING), (Path("my out/findings/002-0badcafe"), FLAKY))
 
 
@@ -115,7 +114,7 @@ def test_a_folder_that_looks_like_an_option_is_written_as_a_path() -> None:
 def test_defects_of_ours_are_told() -> None:
     view = replace(middle(), statistics=Statistics(cases=5, undecided=Counter({DEFECT: 3})))
     assert to_json(view, (), stopped="time", exit_code=70)["defects"] == 3
-    assert "cases lost by defects of acidtest: 3; see errors.log" in text(view, (), stopped="time")
+    assert "cases with defects of acidtest: 3; see errors.log" in text(view, (), stopped="time")
 
 
 def test_a_table_can_be_had_in_ascii() -> None:
