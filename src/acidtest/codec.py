@@ -6,13 +6,17 @@ are missing have their default, or the data are refused in one sentence.
 
 from collections import Counter
 from collections.abc import Callable, Mapping
+from dataclasses import is_dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
+from enum import Enum
+from functools import partial
 from math import isfinite
-from typing import Any, TypeVar
+from typing import Any, TypeVar, get_args, get_origin
 
 from cattrs import Converter, transform_error
 from cattrs.errors import BaseValidationError
+from cattrs.gen import make_dict_structure_fn
 from cattrs.strategies import configure_tagged_union
 
 from acidtest.model import Failed, Outcome, Overran, Row, Rows, Value, Witness
@@ -114,10 +118,11 @@ _READERS: Mapping[str, Callable[[str], Value]] = {
 
 
 def _strict(*kinds: type) -> Callable[[Any, Any], Any]:
-    def check(data: Any, _kind: Any) -> Any:
+    def check(data: Any, kind: Any) -> Any:
         if not isinstance(data, kinds) or (isinstance(data, bool) and bool not in kinds):
             raise ValueError(f"{data!r} is no {' or '.join(one.__name__ for one in kinds)}")
-        return data
+        is_enum = isinstance(kind, type) and issubclass(kind, Enum)
+        return kind(data) if is_enum else data
 
     return check
 
@@ -126,6 +131,30 @@ def _finite(data: Any, _kind: Any) -> float:
     if isinstance(data, bool) or not isinstance(data, int | float) or not isfinite(data):
         raise ValueError(f"{data!r} is no number")
     return data
+
+
+def _object_reader(converter: Converter, kind: Any) -> Callable[[Any, Any], Any]:
+    read = make_dict_structure_fn(kind, converter)
+
+    def check(data: Any, kind: Any) -> Any:
+        if not isinstance(data, dict):
+            raise ValueError(f"it is no object of the type {kind.__name__}")
+        return read(data, kind)
+
+    return check
+
+
+def _read_list(converter: Converter, data: Any, kind: Any) -> Any:
+    """A tuple of one type, or of one for each item, or a set."""
+    if not isinstance(data, list | tuple):
+        raise ValueError("it is no list")
+    types = get_args(kind)
+    if get_origin(kind) is tuple and types[-1:] != (...,):
+        pairs = list(zip(data, types, strict=True))
+    else:
+        pairs = [(item, types[0]) for item in data]
+    items = (converter.structure(item, one) for item, one in pairs)
+    return frozenset(items) if get_origin(kind) is frozenset else tuple(items)
 
 
 def _sorted(items: Any) -> list[Any]:
@@ -137,6 +166,10 @@ def _make() -> Converter:
     for kind in (int, str, bool):
         converter.register_structure_hook(kind, _strict(kind))
     converter.register_structure_hook(float, _finite)
+    converter.register_structure_hook_factory(is_dataclass, partial(_object_reader, converter))
+    converter.register_structure_hook_func(
+        lambda kind: getattr(kind, "__origin__", None) in (tuple, frozenset), partial(_read_list, converter)
+    )
     converter.register_structure_hook_func(lambda kind: kind == Value, lambda data, _kind: decode_value(data))
     converter.register_unstructure_hook_func(lambda kind: kind == Value, encode_value)
     converter.register_structure_hook_func(

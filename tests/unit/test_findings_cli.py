@@ -68,10 +68,10 @@ def test_the_list_has_a_line_for_each(acidtest: Acidtest, campaign: Path, unseen
     assert cells == [
         "1",
         unseen.digest,
-        "simulated@own-write-unseen 1.0",
-        "RR",
         "a transaction does not see its own UPDATE",
         "NEW",
+        "-",
+        "simulated@own-write-unseen RR",
         "10/10",
         "41 s",
         f"001-{unseen.digest}",
@@ -109,7 +109,7 @@ def test_what_is_shown_is_all_one_needs(
     for paragraph in finding.explanation:
         assert paragraph in result.out
     assert "shows in 3 of 10 runs (flaky)" in result.out
-    assert "known as: MDEV-1" in result.out
+    assert "simulated@rollback-keeps-row 1.0, explained by MDEV-1 (confirmed)\n" in result.out
     assert "levels: not tried" in result.out
     assert f"report: {folder}/report.md\n" in result.out
     replay = f"acidtest run {folder}/minimal.sql --target simulated@rollback-keeps-row --level SER"
@@ -185,7 +185,7 @@ def test_the_latest_word_on_a_server_counts_whatever_it_was_called(
 
 
 def test_text_from_a_dbms_is_not_read_as_markup(acidtest: Acidtest, tmp_path: Path, unseen: Finding) -> None:
-    odd = replace(unseen, version="[bold]1[/bold]\x1b[31m", resembles=("[red]x",))
+    odd = replace(unseen, target="[bold]1[/bold]\x1b[31m", resembles=("[red]x",))
     write_finding(tmp_path, 1, odd)
     listed, shown = acidtest("findings", tmp_path).out, acidtest("findings", tmp_path, "1").out
     assert "[bold]1[/bold]\\x1b[31m" in listed

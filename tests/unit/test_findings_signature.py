@@ -126,7 +126,8 @@ def test_own_writes_count_as_own_while_their_transaction_goes_on() -> None:
 /* tx1 */ COMMIT;
 """
     signature = sign("own-write-unseen", Level.REPEATABLE_READ, schedule)
-    assert (signature.own, signature.others) == ({Deed(Act.UPDATE, Fate.OPEN)}, {INSERTED})
+    assert signature.own == {Deed(Act.UPDATE, Fate.OPEN)}
+    assert signature.others == {INSERTED}
     assert isinstance(signature.part, WrongRows)
     assert signature.part.telling == RowReason(False, Reason.OWN)
 

@@ -5,7 +5,7 @@ nothing in it, and one that was broken off goes on at its position.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import count
 from math import inf
 from random import Random
@@ -49,6 +49,8 @@ class Settings:
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """What was stored; raises `ValueError` if that cannot have been settings."""
+        if isinstance(data, dict) and (unknown := data.keys() - {one.name for one in fields(cls)}):
+            raise ValueError(f"settings that this version does not know: {', '.join(sorted(unknown))}")
         try:
             return decode(data, cls)
         except DecodingError as problem:

@@ -152,7 +152,7 @@ def _known(finding: Finding) -> Iterator[str]:
         yield "It resembles, and that is a hint only:"
         yield "\n".join(f"- {inline(f'{name}{_about(name)}')}" for name in finding.resembles)
     elif finding.broken_off:
-        yield "It was not compared with the bugs of the corpus."
+        yield "It was not compared with known bugs."
 
 
 def _about(name: str) -> str:
