@@ -2,13 +2,14 @@
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from random import Random
 from typing import Self
 
-from acidtest.errors import TargetFailedError, UsageError
+from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner, OnDefect
+from acidtest.execute import DiedLaterError
 from acidtest.findings.finding import Finding
 from acidtest.generate import Flavour, Generator, Profile, flavour_of
 from acidtest.investigation.investigate import Investigator
@@ -28,6 +29,8 @@ class Trial:
     conflicting: bool
     seconds: Mapping[str, float]
     refusal: str = ""
+    late: Examined | None = None
+    """The case before this one, examined again: the server died of it after it had been told."""
 
 
 def make_cases(
@@ -48,7 +51,6 @@ class Pipeline:
     ) -> None:
         self._target, self._profile = target, profile
         self._examiner = Examiner(target, oracles, on_defect=on_defect)
-        self._last: History | None = None
         self._investigator = Investigator(self._examiner)
 
     def examine(self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0) -> Iterator[Trial]:
@@ -57,24 +59,23 @@ class Pipeline:
         flavour = flavour_of(self._target.dbms, self._target.version)
         for case, conflicting in islice(make_cases(dice, self._profile, flavour, levels, name), start, None):
             watch.lap("generate")
-            history, refusal = self._execute(case)
+            late = None
+            try:
+                history, refusal = self._execute(case)
+            except DiedLaterError as error:
+                late = Examined(error.history, self._examiner.judge(error.history))
+                history, refusal = self._execute(case)
             watch.lap("execute")
             examined = None if history is None else Examined(history, self._examiner.judge(history))
             watch.lap("judge")
-            yield Trial(case, examined, conflicting, watch.laps, refusal)
+            yield Trial(case, examined, conflicting, watch.laps, refusal, late)
             watch = _StopWatch()
 
     def _execute(self, case: Case) -> tuple[History | None, str]:
         try:
-            self._last = self._examiner.executor.run(case)
+            return self._examiner.executor.run(case), ""
         except UsageError as refused:
             return None, str(refused)
-        except TargetFailedError:
-            if self._last is None or self._last.server_died or self._target.is_alive():
-                raise
-            # It died when the case before was over, so that is the one to suspect.
-            self._last = replace(self._last, final=None)
-        return self._last, ""
 
     def investigate(self, suspect: Examined, seed: int, progress: Callable[[str], None]) -> Finding:
         """Re-run, reduce and tell what an examined case with a violation comes to."""

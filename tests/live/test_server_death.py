@@ -1,16 +1,16 @@
 """A server that is killed before, while and after a statement: an outcome, not an accident."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 
 from acidtest import servers
 from acidtest.casefile import parse_case
 from acidtest.errors import TargetFailedError
-from acidtest.execute import Executor
+from acidtest.execute import DiedLaterError, Executor
 from acidtest.execute.log import Log
-from acidtest.model import ErrorKind, EventKind, Failed, Omitted, Step
+from acidtest.model import ErrorKind, EventKind, Failed, Indeterminate, Omitted, Step
 from acidtest.servers import RunningServer
 from acidtest.targets import Target
 from acidtest.targets.resolve import DBMSS, make_target
@@ -78,7 +78,8 @@ def test_death_is_recorded_and_the_next_case_runs(
         lost = [
             record.step
             for record in history.records
-            if isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.CONNECTION_LOST
+            if isinstance(record.outcome, Indeterminate)
+            or (isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.CONNECTION_LOST)
         ]
         assert lost
         # Processes do not all die at one moment: with that of tx1 dead, the UPDATE that waited may still end.
@@ -92,6 +93,34 @@ def test_death_is_recorded_and_the_next_case_runs(
     assert again.final == {"t": ((1, 12),)}
     assert again.records[2].blocked_by == ("tx1",)
     assert again.records[2].resumed_by == 3
+
+
+def test_a_death_after_the_final_state_belongs_to_the_run_that_was_told(
+    server_and_target: tuple[RunningServer, Target], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    server, target = server_and_target
+    killing, clear = False, target.clear
+
+    def clear_or_die() -> None:
+        if killing:
+            server.kill()
+        clear()
+
+    monkeypatch.setattr(target, "clear", clear_or_die)
+    with Executor(target) as executor:
+        assert not executor.run(CASE, fresh=True).server_died
+        killing = True  # as if dropping the tables killed it
+        history = executor.run(CASE, fresh=True)
+        killing = False
+        assert history.server_died
+        assert history.final == {"t": ((1, 12),)}
+        told = executor.run(CASE)
+        assert not told.server_died
+        server.kill()  # as if a thread in the background had died
+        with pytest.raises(DiedLaterError) as late:
+            executor.run(CASE)
+        assert late.value.history == replace(told, died=True)
+        assert executor.run(CASE).final == {"t": ((1, 12),)}
 
 
 def test_a_server_that_others_look_after_may_come_back(

@@ -21,6 +21,7 @@ from acidtest.model import (
     Table,
     TransactionState,
     Undone,
+    Value,
 )
 from acidtest.targets import Session, Target, Waits, Watch
 
@@ -42,6 +43,7 @@ class _Mailbox:
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         self._items: deque[object] = deque()
+        self._closed = False
 
     def put(self, item: object) -> None:
         self._items.append(item)
@@ -53,12 +55,19 @@ class _Mailbox:
         os.read(self._read, 1)
         return self._items.popleft()
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._items
+
     def fileno(self) -> int:
         return self._read
 
     def close(self) -> None:
-        for fd in (self._read, self._write):
-            os.close(fd)
+        """May be called again."""
+        if not self._closed:
+            self._closed = True
+            for fd in (self._read, self._write):
+                os.close(fd)
 
 
 class ScriptedSession(Session):
@@ -67,12 +76,18 @@ class ScriptedSession(Session):
         self._mailbox = _Mailbox()
         self.cancelled = False
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        self._target.launched = True
         self._target.on_launch(self, sql)
 
     def answer(self, reply: Reply) -> None:
         """The server's reply arrives."""
         self._mailbox.put(reply)
+
+    @property
+    def is_read_out(self) -> bool:
+        """Whether no reply lies unread."""
+        return self._mailbox.is_empty
 
     def poll(self) -> Reply | None:
         reply = self._mailbox.get()
@@ -88,8 +103,7 @@ class ScriptedSession(Session):
         return self._mailbox.fileno()
 
     def close(self) -> None:
-        if self.alive:
-            self._mailbox.close()
+        self._mailbox.close()
         self.alive = False
 
 
@@ -140,6 +154,11 @@ class ScriptedTarget(Target):
         self.auto_increment = False
         self.state_now: State = {"t": ((1,),)}
         self.cancel_answers = True
+        self.renewed = 0
+        self.uncleanable = False
+        self.unreadable = False  # once a statement was launched
+        self.launched = False
+        self.on_clear: Callable[[], None] = lambda: None
 
     def open_session(self) -> Session:
         self.sessions.append(ScriptedSession(self))
@@ -150,6 +169,8 @@ class ScriptedTarget(Target):
 
     def clean(self, session: Session, thorough: bool) -> None:
         assert isinstance(session, ScriptedSession)
+        if self.uncleanable:
+            raise TargetFailedError("refused")
         self.cleaned.append((session, thorough))
         session.transaction = NONE
 
@@ -162,10 +183,21 @@ class ScriptedTarget(Target):
     def watch(self) -> Watch | None:
         return ScriptedWatch(self) if self._waits else None
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
+        if self.dead:
+            raise TargetFailedError("gone")
+        self.on_clear()
+
+    def renew(self) -> None:
+        self.renewed += 1
+        super().renew()
+
+    def build(self, statements: Sequence[str]) -> None:
         self.rebuilt += 1
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
+        if self.dead:
+            raise TargetFailedError("gone")
         self.refilled += 1
 
     def schema(self) -> Schema:
@@ -173,7 +205,7 @@ class ScriptedTarget(Target):
         return Schema((Table("t", (column,)),))
 
     def state(self, tables: Sequence[str]) -> State:
-        if self.dead:
+        if self.dead or (self.unreadable and self.launched):
             raise TargetFailedError("gone")
         return self.state_now
 

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
 from types import ModuleType
@@ -18,6 +19,9 @@ from acidtest.bench.fuzz import _told
 from acidtest.casefile import parse_case
 from acidtest.cli import cli, main
 from acidtest.cli.fuzz import fuzz
+from acidtest.errors import TargetFailedError, UsageError
+from acidtest.execute import DiedLaterError, Executor
+from acidtest.model import Case, History
 
 CASE = """\
 -- id: lost
@@ -83,6 +87,53 @@ def test_an_unmet_expectation_is_a_finding(acidtest: Acidtest, unmet: str) -> No
     result = acidtest("run", unmet, "--target", "sqlite")
     assert result.code == 1
     assert "UNMET, expected (1,99)" in result.out
+
+
+@pytest.mark.parametrize("error", [UsageError("refused"), TargetFailedError("gone"), KeyboardInterrupt()])
+def test_runs_that_ended_are_printed_whatever_ends_a_later_one(
+    error: BaseException, acidtest: Acidtest, met: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Executor.run
+    ran: list[str] = []
+
+    def run_once(self: Executor, case: Case, fresh: bool = False) -> History:
+        if ran:
+            raise error
+        ran.append(case.id)
+        return run(self, case, fresh)
+
+    monkeypatch.setattr(Executor, "run", run_once)
+    result = acidtest("run", met, met, "--target", "sqlite", "--json")
+    assert result.code == {UsageError: 2, TargetFailedError: 3, KeyboardInterrupt: 130}[type(error)]
+    assert [run["case"] for run in json.loads(result.out)["runs"]] == ["lost"]
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_server_that_dies_after_a_run_is_told_with_that_run(
+    as_json: bool, acidtest: Acidtest, met: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = Executor.run
+    told: list[History] = []
+
+    def die_once(self: Executor, case: Case, fresh: bool = False) -> History:
+        if len(told) == 1:
+            told.append(replace(told[0], died=True))
+            raise DiedLaterError(told[1], "it does not answer any more")
+        told.append(run(self, case, fresh))
+        return told[-1]
+
+    monkeypatch.setattr(Executor, "run", die_once)
+    result = acidtest("run", met, met, "--target", "sqlite", *(["--json"] if as_json else []))
+    assert result.code == 3
+    assert len(told) == 3  # it goes on with the second case
+    if as_json:
+        first, second = json.loads(result.out)["runs"]
+        assert (first["server_died"], second["server_died"]) == (True, False)
+        crash = next(one for one in first["verdicts"] if one["oracle"] == "crash")
+        assert crash["verdict"] == "violation"
+    else:
+        assert "the server died when this run was over" in result.out
+        assert "-- crash: VIOLATION" in result.out
 
 
 def test_json_has_every_documented_field(acidtest: Acidtest, unmet: str) -> None:

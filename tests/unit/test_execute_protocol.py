@@ -1,12 +1,13 @@
 """The protocol of a run, on a scripted target (tests/unit/scripted.py)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import replace
 from threading import Timer
 
 import pytest
 
-from acidtest.execute import Executor, Limits, inquiry
+from acidtest.errors import TargetFailedError
+from acidtest.execute import DiedLaterError, Executor, Feed, Limits, inquiry
 from acidtest.execute.inquiry import FIRST_QUESTION_S, PATIENCE, Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.model import (
@@ -17,10 +18,14 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
+    Record,
     Reply,
     Statement,
+    Step,
+    Transaction,
     Undone,
     interleave,
 )
@@ -297,8 +302,8 @@ def test_a_session_that_ignores_the_cancel_is_dropped_and_replaced() -> None:
 
 def test_a_lost_connection_omits_the_rest_of_its_session_only() -> None:
     lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
-    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "DIE" else ok()))
-    history = run(target, case_of("tx1 BEGIN", "tx1 DIE", "tx1 COMMIT", "tx2 SELECT"))
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == "SELECT die" else ok()))
+    history = run(target, case_of("tx1 BEGIN", "tx1 SELECT die", "tx1 COMMIT", "tx2 SELECT"))
     assert isinstance(history.records[2].outcome, Omitted)
     assert history.records[3].outcome == Affected(0)
     assert not history.server_died
@@ -320,6 +325,90 @@ def test_a_server_that_dies_is_part_of_the_history_and_restarted_for_the_next_ca
         again = executor.run(case_of("tx1 SELECT"))
     assert target.restarted == 1
     assert again.records[0].outcome == Affected(0)
+
+
+def test_a_server_that_dies_when_its_tables_are_dropped_dies_of_that_run() -> None:
+    def die() -> None:
+        if target.rebuilt:
+            target.dead = True
+            raise TargetFailedError("gone")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.on_clear = die
+    with Executor(target) as executor:
+        history = executor.run(case_of("tx1 SELECT"), fresh=True)
+        assert history.server_died
+        assert history.final == target.state_now  # it had been read by then
+        target.on_clear = lambda: None
+        assert not executor.run(case_of("tx1 SELECT"), fresh=True).server_died
+    assert target.restarted == 1
+
+
+def test_a_server_that_dies_between_two_runs_died_of_the_first() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 SELECT", setup=("CREATE TABLE t (a INT)",))
+    with Executor(target) as executor:
+        first = executor.run(case)
+        assert not first.server_died
+        target.dead = True
+        with pytest.raises(DiedLaterError) as late:
+            executor.run(case)
+        assert late.value.history == replace(first, died=True)
+        assert late.value.history.server_died
+        assert not executor.run(case).server_died
+    assert target.restarted == 1
+
+
+def test_a_death_is_told_once() -> None:
+    def refuse() -> None:
+        raise TargetFailedError("refused")
+
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        target.dead = True
+        with pytest.raises(DiedLaterError):
+            executor.run(case_of("tx1 SELECT"))
+        target.dead = False
+        target.on_clear = refuse
+        with pytest.raises(TargetFailedError) as refused:
+            executor.run(case_of("tx1 SELECT"))
+        assert not isinstance(refused.value, DiedLaterError)
+
+
+def test_a_final_state_that_a_living_server_does_not_tell_is_no_death() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    case = case_of("tx1 ALTER TABLE t ADD b INT")
+    with Executor(target) as executor:
+        target.unreadable = True
+        history = executor.run(case)
+        assert history.final is None
+        assert not history.server_died
+        target.unreadable = False
+        assert executor.run(case).final == target.state_now
+    assert target.renewed == 1  # what could not be read is not trusted
+
+
+def test_a_session_that_cannot_be_cleaned_is_replaced() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(ok()))
+    target.uncleanable = True
+    with Executor(target) as executor:
+        assert executor.run(case_of("tx1 SELECT", "tx2 SELECT")).final == target.state_now
+        assert not any(session.alive for session in target.sessions)
+        target.uncleanable = False
+        assert not executor.run(case_of("tx1 SELECT")).server_died
+    assert len(target.sessions) == 3
+
+
+def test_a_database_in_which_the_dbms_met_an_error_of_its_own_is_made_anew() -> None:
+    target = ScriptedTarget(lambda s, sql: s.answer(error(ErrorKind.INTERNAL) if sql == "BREAK" else ok()))
+    with Executor(target) as executor:
+        executor.run(case_of("tx1 SELECT"))
+        assert target.renewed == 0
+        executor.run(case_of("tx1 BREAK"))
+        assert target.renewed == 1
+        executor.run(case_of("tx1 SELECT"))
+    assert target.renewed == 1
 
 
 def test_sessions_are_cleaned_thoroughly_only_if_a_statement_may_leave_traces() -> None:
@@ -552,3 +641,80 @@ def test_the_teardown_runs_last_and_its_errors_are_only_told() -> None:
         assert history.final == {"t": ((1,),)}
         executor.run(case)
         assert target.rebuilt == 2, "after a teardown nothing can be refilled"
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1", "COMMIT"), ("UPDATE t SET a = 1",), ("BEGIN", "DROP TABLE t")],
+    ids=["commit", "autocommit", "implicit"],
+)
+def test_what_may_have_committed_when_its_connection_was_lost_is_indeterminate(
+    statements: tuple[str, ...],
+) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert history.records[-1].outcome == Indeterminate("0", "connection-lost")
+    assert history.indeterminate == (history.records[-1],)
+    assert not any(event.kind is EventKind.ABORTED for event in history.events)
+
+
+@pytest.mark.parametrize(
+    "statements",
+    [("BEGIN", "UPDATE t SET a = 1"), ("SELECT 1",), ("BEGIN", "UPDATE t SET a = 1", "ROLLBACK")],
+    ids=["inside", "query", "rollback"],
+)
+def test_what_cannot_have_committed_has_failed(statements: tuple[str, ...]) -> None:
+    lost = error(ErrorKind.CONNECTION_LOST, Undone.CONNECTION, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(lost if sql == statements[-1] else ok()))
+    history = run(target, case_of(*(f"tx1 {sql}" for sql in statements)))
+    assert isinstance(history.records[-1].outcome, Failed)
+    assert history.indeterminate == ()
+
+
+def test_a_statement_that_was_never_sent_has_failed() -> None:
+    unsent = error(ErrorKind.CONNECTION_LOST, Undone.NOTHING, NONE)
+    target = ScriptedTarget(lambda s, sql: s.answer(unsent))
+    assert run(target, case_of("tx1 UPDATE t SET a = 1")).indeterminate == ()
+
+
+class Countdown:
+    """A client that sends as many more statements as the last answer counted."""
+
+    def __init__(self) -> None:
+        self._given = 0
+        self._left = 1
+        self.answers: list[object] = []
+
+    def next(self, free: Collection[str]) -> Step | None:
+        if "tx1" not in free or self._left == 0:
+            return None
+        self._given += 1
+        return Step(self._given - 1, "tx1", Statement(f"UPDATE {self._left}"))
+
+    def replied(self, step: Step, record: Record) -> None:
+        self.answers.append(record.outcome)
+        assert isinstance(record.outcome, Affected)
+        self._left = record.outcome.count
+
+    @property
+    def is_held_up(self) -> bool:
+        return False
+
+    def let_overtake(self) -> None:
+        pass
+
+    def rest(self) -> tuple[Step, ...]:
+        return ()
+
+
+def test_a_feed_may_go_on_from_what_it_is_answered() -> None:
+    counts = iter((2, 1, 0))
+    target = ScriptedTarget(lambda s, sql: s.answer(ok(next(counts))))
+    feed: Feed = Countdown()
+    sessions = replace(case_of("tx1 SELECT"), schedule=(), transactions=(Transaction("tx1", None, ()),))
+    with Executor(target) as executor:
+        history = executor.run_feed(sessions, feed)
+    assert [step.sql for step in history.case.steps] == ["UPDATE 1", "UPDATE 2", "UPDATE 1"]
+    assert [record.outcome for record in history.records] == [Affected(2), Affected(1), Affected(0)]
+    assert history.final == target.state_now

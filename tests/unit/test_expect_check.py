@@ -7,13 +7,14 @@ from decimal import Decimal
 import pytest
 
 from acidtest.casefile import Unmet, check, format_record, parse_case
-from acidtest.casefile.check import matches
+from acidtest.casefile.check import format_outcome, matches
 from acidtest.model import (
     Affected,
     Blocked,
     ErrorKind,
     Failed,
     History,
+    Indeterminate,
     Level,
     Omitted,
     Outcome,
@@ -217,3 +218,8 @@ def test_rows_of_another_width_do_not_match() -> None:
     assert not matches([(1,)], [(1, 2)])
     assert not matches([], [(1,)])
     assert matches([], [])
+
+
+def test_an_indeterminate_commit_is_a_lost_connection_to_an_expectation() -> None:
+    lost = Indeterminate("2013", "the server closed the connection")
+    assert format_outcome(lost) == "indeterminate, the connection was lost 2013"

@@ -10,6 +10,7 @@ from acidtest.model import (
     ErrorKind,
     Failed,
     History,
+    Indeterminate,
     Judgement,
     Level,
     Outcome,
@@ -93,3 +94,16 @@ def test_a_case_that_asks_for_it_may_lose_its_connection(sql: str) -> None:
 def test_a_case_that_kills_does_not_excuse_a_server_that_dies() -> None:
     history = replace(history_of("KILL CONNECTION_ID()", failed(ErrorKind.CONNECTION_LOST)), final=None)
     assert judge(history, LOG).judgement is Judgement.VIOLATION
+
+
+def test_a_commit_without_an_answer_is_a_crash_too() -> None:
+    verdict = judge(history_of("COMMIT", Indeterminate("2013", "the server closed the connection")), LOG)
+    assert verdict.is_violation
+    history = history_of("KILL CONNECTION_ID()", Indeterminate("2013", "the server closed the connection"))
+    assert not judge(history, LOG).is_violation
+
+
+def test_a_final_state_that_cannot_be_read_is_no_death() -> None:
+    history = replace(history_of("DELETE FROM t", Affected(0)), final=None, died=False)
+    assert not judge(history, LOG).is_violation
+    assert judge(replace(history, died=True), LOG).is_violation

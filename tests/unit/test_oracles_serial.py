@@ -10,6 +10,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Level,
     Outcome,
     Record,
@@ -98,3 +99,10 @@ def test_a_duplicate_key_is_a_result_that_has_to_come_again() -> None:
 def test_what_changes_the_session_is_not_judged() -> None:
     with pytest.raises(UndecidedError):
         committed_units(history_of(done("tx1", "SET a = 1", NONE, NONE)))
+
+
+def test_a_commit_without_an_answer_is_not_taken_for_one_that_failed() -> None:
+    lost = Indeterminate("2013", "the server closed the connection")
+    history = history_of(done("tx1", "BEGIN", NONE, OPEN), ("tx1", "COMMIT", OPEN, NONE, lost))
+    with pytest.raises(UndecidedError, match="whether tx1's COMMIT took effect is not known"):
+        committed_units(history)

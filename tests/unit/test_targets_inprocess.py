@@ -11,6 +11,7 @@ from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Affected, ErrorKind, Failed, Rows, TransactionState, Undone
 from acidtest.targets import Session, Target
 from acidtest.targets.duckdb import DuckDBTarget, classify
+from acidtest.targets.resolve import open_target
 from acidtest.targets.sqlite import SQLiteTarget
 
 Make = Callable[..., Target]
@@ -271,3 +272,8 @@ def test_what_a_killed_process_left_in_memory_is_swept(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
     duckdb._sweep(tmp_path)
     assert {one.name for one in tmp_path.iterdir()} == {f"acidtest-{os.getpid()}-y", "acidtest-z", "theirs"}
+
+
+def test_values_for_placeholders_are_refused_in_one_sentence() -> None:
+    with open_target("sqlite") as target, pytest.raises(UsageError, match="no values for placeholders"):
+        target.open_session().launch("SELECT ?", (1,))

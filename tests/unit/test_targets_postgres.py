@@ -37,7 +37,9 @@ NONE, OPEN, FAILED = TransactionState.NONE, TransactionState.OPEN, TransactionSt
         ("53300", ErrorKind.RESOURCES),
         ("28P01", ErrorKind.ACCESS),
         ("XX001", ErrorKind.INTERNAL),
-        ("P0001", ErrorKind.OTHER),
+        ("P0001", ErrorKind.CONSTRAINT),
+        ("ZZ000", ErrorKind.OTHER),
+        ("XX000", ErrorKind.INTERNAL),
     ],
 )
 def test_a_code_has_a_kind_of_its_own_or_its_class_s(sqlstate: str, kind: ErrorKind) -> None:

@@ -153,32 +153,36 @@ class Worker:
 
     def _examined(self, case: Trial, report: "_Report", pipeline: Pipeline) -> bool:
         """Count a case; False if that has to wait until the campaign goes on."""
-        examined = case.examined
-        verdict = None if examined is None else examined.violation
-        if examined is not None and verdict is not None:
-            report.send()  # what went before: if the campaign is killed now, it goes on with this very case
-            suspect = Suspected(
-                report.target,
-                level_of(examined.history),
-                case.case.id,
-                signature_of(examined.history, verdict),
-                print_case(case.case),
-            )
-            self._tell(suspect)
-            decision = self._answer()
-            if decision is Decision.INVESTIGATE:
-                done = self._investigate(examined, suspect, pipeline, report)
-            elif decision is Decision.CONFIRM:
-                self._tell(Sighted(suspect, pipeline.shows_again(examined)))
-                done = True
-            else:
-                done = decision is Decision.PASS_BY
-            if not done:
+        for examined in (case.late, case.examined):
+            if examined is not None and not self._followed_up(examined, report, pipeline):
                 return False
-        if examined is None and report.statistics.undecided[SET_UP_REFUSED] == 0:
+        if case.examined is None and report.statistics.undecided[SET_UP_REFUSED] == 0:
             self._tell(Note(f"the set-up of {case.case.id} was refused: {case.refusal}"))
         report.count(case)
         return True
+
+    def _followed_up(self, examined: Examined, report: "_Report", pipeline: Pipeline) -> bool:
+        """Have a violation looked into, if there is one; False if that has to wait."""
+        verdict = examined.violation
+        if verdict is None:
+            return True
+        report.send()  # what went before: if the campaign is killed now, it goes on with this very case
+        history = examined.history
+        suspect = Suspected(
+            report.target,
+            level_of(history),
+            history.case.id,
+            signature_of(history, verdict),
+            print_case(history.case),
+        )
+        self._tell(suspect)
+        decision = self._answer()
+        if decision is Decision.INVESTIGATE:
+            return self._investigate(examined, suspect, pipeline, report)
+        if decision is Decision.CONFIRM:
+            self._tell(Sighted(suspect, pipeline.shows_again(examined)))
+            return True
+        return decision is Decision.PASS_BY
 
     def _investigate(self, case: Examined, suspect: Suspected, pipeline: Pipeline, report: "_Report") -> bool:
         """Whether the investigation came to an end."""

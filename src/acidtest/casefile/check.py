@@ -13,6 +13,7 @@ from acidtest.model import (
     Affected,
     Blocked,
     Condition,
+    ErrorKind,
     ExpectAffected,
     Expectation,
     ExpectBlocked,
@@ -22,6 +23,7 @@ from acidtest.model import (
     Failed,
     FinalExpectation,
     History,
+    Indeterminate,
     Level,
     Omitted,
     Outcome,
@@ -108,6 +110,8 @@ def _meets(record: Record, condition: Condition) -> bool:
         case ExpectOk():
             return isinstance(outcome, Rows | Affected)
         case ExpectError(kind, code):
+            if isinstance(outcome, Indeterminate):
+                return kind in (None, ErrorKind.CONNECTION_LOST) and code in (None, outcome.code)
             return (
                 isinstance(outcome, Failed) and kind in (None, outcome.kind) and code in (None, outcome.code)
             )
@@ -188,6 +192,8 @@ def format_outcome(outcome: Outcome) -> str:
             return f"affected {count}"
         case Failed(kind, code):
             return f"error {kind} {code}".rstrip()
+        case Indeterminate(code):
+            return f"indeterminate, the connection was lost {code}".rstrip()
         case Blocked():
             return ""
         case Overran(limit_s):

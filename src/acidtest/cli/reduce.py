@@ -6,8 +6,9 @@ from random import Random
 
 import click
 
-from acidtest.casefile import load_case, print_case
-from acidtest.cli.options import case_file, level_option, oracle_option, target_option
+from acidtest.casefile import print_case
+from acidtest.cli.loading import load_one
+from acidtest.cli.options import level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner
@@ -55,7 +56,7 @@ def reduce(
     \b
     acidtest reduce finding.sql -t mariadb@10.11 --out minimal.sql
     """
-    loaded = load_case(case_file(case))
+    loaded = load_one(case)
     if level == "all":
         raise UsageError("a case is reduced at one level; `--level all` names several")
     names = check_names(oracles)

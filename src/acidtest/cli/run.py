@@ -6,14 +6,14 @@ from typing import Any
 
 import click
 
-from acidtest.casefile import Unmet, check, describe_constraints, load_case, printable, runs_on
+from acidtest.casefile import Unmet, check, describe_constraints, printable, runs_on
 from acidtest.casefile.isolation import Difference
-from acidtest.cli.options import case_file, chosen_levels, level_option, oracle_option, target_option
+from acidtest.cli.loading import load_cases
+from acidtest.cli.options import chosen_levels, level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.cli.specs import run_folders
-from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner
-from acidtest.execute import Limits
+from acidtest.execute import DiedLaterError, Limits
 from acidtest.model import Case, Level, Verdict
 from acidtest.oracles.registry import check_names
 from acidtest.report import (
@@ -25,7 +25,7 @@ from acidtest.report import (
     verdict_to_json,
 )
 from acidtest.report.as_json import FORMAT
-from acidtest.specs import SUFFIX, SpecCase, load_spec_cases
+from acidtest.specs import SpecCase
 from acidtest.targets import Target
 from acidtest.targets.resolve import check_spec, open_target
 
@@ -70,8 +70,9 @@ def run(
     the statements as comments. Then each oracle says whether the DBMS kept its promise. The exit code is 1 if
     one found a violation, or if an expectation of the case is not met.
 
-    A CASE may also be an isolation spec of PostgreSQL (X.spec), of which every permutation is run, or a
-    folder of them, which gives a table. Runs that differ from the recorded output give exit code 1, too.
+    A CASE may also be an isolation spec of PostgreSQL (X.spec), of which every permutation is run, one of its
+    permutations (X.spec#3), or a folder of specs, which gives a table. Runs that differ from the recorded
+    output give exit code 1, too.
 
     \b
     acidtest run my-case.sql                               on the embedded PostgreSQL
@@ -79,20 +80,24 @@ def run(
     acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
     acidtest run postgresql/src/test/isolation/specs -t postgres@18
     """
-    paths = [case_file(name) for name in cases]
     check_names(oracles)
     for spec in targets:
         check_spec(spec)
     limits = Limits(statement_s=limit_s)
-    if any(path.is_dir() for path in paths):
-        return run_folders(paths, compare, targets, level, oracles, as_json, limits)
-    loaded = [one for path in paths for one in _load(path, compare)]
+    if any(Path(name).is_dir() for name in cases):
+        paths = [Path(name) for name in cases]
+        return run_folders(paths, compare, targets, level, oracles, ignore_known, as_json, limits)
+    loaded = [one for name in cases for one in load_cases(name, compare)]
     output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
-    for spec in targets:
-        with open_target(spec) as target, Examiner(target, oracles, limits=limits) as examiner:
-            for case in loaded:
-                _run_case(case, examiner, level, output, force)
-    output.finish()
+    try:
+        for spec in targets:
+            with open_target(spec) as target, Examiner(target, oracles, limits=limits) as examiner:
+                for case in loaded:
+                    _run_case(case, examiner, level, output, force)
+                if (late := examiner.executor.late_death()) is not None:
+                    output.died_later(Examined(late, examiner.judge(late)))
+    finally:
+        output.finish()  # whatever ended the last run, the others are not lost
     return output.exit_code
 
 
@@ -115,6 +120,11 @@ class Output:
             self.exit_code = 3
         elif (unmet or differences or any(map(self._counts, run.verdicts))) and self.exit_code == 0:
             self.exit_code = 1
+
+    def died_later(self, run: Examined) -> None:
+        """The run that was told last has to be told again: the server died of it."""
+        del run
+        self.exit_code = 3
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
         """A case was not run."""
@@ -143,6 +153,11 @@ class TextOutput(Output):
             text += _print_comparison(differences)
         click.echo(paint(text))
 
+    def died_later(self, run: Examined) -> None:
+        super().died_later(run)
+        click.echo(f"-- {run.history.case.id}: the server died when this run was over\n")
+        click.echo(paint(print_history(run.history, ()) + print_verdicts(run.history, run.verdicts)))
+
     def skipped(self, case: Case, target: Target, why: str) -> None:
         click.echo(f"-- {case.id}: skipped on {target.label}: {why}\n")
 
@@ -162,20 +177,12 @@ class JsonOutput(Output):
         differences: tuple[Difference, ...] | None,
     ) -> None:
         super().ran(run, unmet, differences)
-        self._runs.append(
-            run_to_json(run.history, unmet)
-            | {
-                "verdicts": [verdict_to_json(verdict) for verdict in run.verdicts],
-                "disagreement": disagreement(run.verdicts),
-                "occurred": [one.text for one in allowed_phenomena(run.verdicts)],
-                "differences": None
-                if differences is None
-                else [
-                    {"step": one.step, "expected": one.expected, "observed": one.observed}
-                    for one in differences
-                ],
-            }
-        )
+        told = None if differences is None else [_difference_to_json(one) for one in differences]
+        self._runs.append(run_to_json(run.history, unmet) | _verdicts_to_json(run) | {"differences": told})
+
+    def died_later(self, run: Examined) -> None:
+        super().died_later(run)
+        self._runs[-1] |= run_to_json(run.history, check(run.history)) | _verdicts_to_json(run)
 
     def skipped(self, case: Case, target: Target, why: str) -> None:
         self._skipped.append({"case": case.id, "target": target.label, "reason": why})
@@ -184,12 +191,16 @@ class JsonOutput(Output):
         click.echo(json.dumps({"format": FORMAT, "runs": self._runs, "skipped": self._skipped}, indent=2))
 
 
-def _load(path: Path, compare: Path | None) -> tuple[Case | SpecCase, ...]:
-    if path.suffix == SUFFIX:
-        return load_spec_cases(path, compare)
-    if compare is not None:
-        raise UsageError(f"--compare is for isolation specs (*{SUFFIX}), and {path} is none")
-    return (load_case(path),)
+def _verdicts_to_json(run: Examined) -> dict[str, Any]:
+    return {
+        "verdicts": [verdict_to_json(verdict) for verdict in run.verdicts],
+        "disagreement": disagreement(run.verdicts),
+        "occurred": [one.text for one in allowed_phenomena(run.verdicts)],
+    }
+
+
+def _difference_to_json(one: Difference) -> dict[str, Any]:
+    return {"step": one.step, "expected": one.expected, "observed": one.observed}
 
 
 def _print_comparison(differences: tuple[Difference, ...]) -> str:
@@ -215,6 +226,10 @@ def _run_case(
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):
-        run = examiner.examine(case.at_level(level), fresh=True)
+        try:
+            run = examiner.examine(case.at_level(level), fresh=True)
+        except DiedLaterError as late:
+            output.died_later(Examined(late.history, examiner.judge(late.history)))
+            run = examiner.examine(case.at_level(level), fresh=True)
         differences = loaded.differences(run.history) if isinstance(loaded, SpecCase) else None
         output.ran(run, check(run.history), differences)

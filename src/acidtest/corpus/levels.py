@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 
 from acidtest.casefile import check
-from acidtest.model import Blocked, ErrorKind, Failed, History, Overran, Record
+from acidtest.model import Blocked, ErrorKind, Failed, History, Indeterminate, Overran, Record
 
 PREVENTING = frozenset(
     {
@@ -66,4 +66,4 @@ def first_errors(history: History) -> Iterator[Failed]:
 
 
 def _went_wrong(record: Record) -> bool:
-    return isinstance(record.outcome, Overran | Blocked)
+    return isinstance(record.outcome, Overran | Blocked | Indeterminate)

@@ -13,7 +13,7 @@ from acidtest.casefile import check, describe_constraints, runs_on
 from acidtest.corpus.levels import PREVENTING, first_errors
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.execute import Executor
-from acidtest.model import Blocked, Case, ErrorKind, Failed, History, Level, Overran, Undone
+from acidtest.model import Blocked, Case, ErrorKind, Failed, History, Indeterminate, Level, Overran, Undone
 
 BESIDE_THE_POINT = frozenset(
     {
@@ -90,6 +90,8 @@ def judge(history: History) -> tuple[Found, str]:
     """What a run says about the bug of its case."""
     if history.server_died:
         return Found.UNKNOWN, "the server died"
+    if any(isinstance(record.outcome, Indeterminate) for record in history.records):
+        return Found.UNKNOWN, "whether a statement took effect is not known: its connection was lost"
     if any(isinstance(record.outcome, Overran) for record in history.records):
         return Found.UNKNOWN, "a statement neither answered nor waited within the limit"
     unmet = check(history)

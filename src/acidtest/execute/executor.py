@@ -2,18 +2,42 @@
 
 import select
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from time import monotonic
 from typing import Self
 
 from acidtest.errors import TargetFailedError
+from acidtest.execute.feed import CaseFeed, Feed, as_it_went
 from acidtest.execute.ground import Ground
 from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.execute.run import Limits, Run
-from acidtest.model import Case, Failed, History, Level, Outcome, Overran, State, Statement
+from acidtest.model import (
+    Case,
+    ErrorKind,
+    Failed,
+    History,
+    Level,
+    Outcome,
+    Overran,
+    Record,
+    State,
+    Statement,
+)
 from acidtest.sql import may_change_schema, may_leave_session_traces
 from acidtest.targets import Session, Target
+
+_TeardownFailures = tuple[tuple[str, Failed | Overran], ...]
+
+
+class DiedLaterError(TargetFailedError):
+    """The server died after the last run was told, and before another began: `history` is that last run,
+    as it has to be told now."""
+
+    def __init__(self, history: History, why: str) -> None:
+        super().__init__(f"{history.target} died after {history.case.id}: {why}")
+        self.history = history
 
 
 class Executor:
@@ -32,24 +56,38 @@ class Executor:
         """How much was asked, for those who measure; None while not connected, or if nothing ever waits."""
         self._connected = False
         self._settings: Mapping[str, str] = {}
+        self._last: History | None = None
+        self._distrusted = False
 
     def run(self, case: Case, fresh: bool = False) -> History:
         """Run a case and tell what happened. `fresh` builds the tables anew even where refilling would do.
 
         Raises `UsageError` if the set-up is refused or a level is missing, `TargetFailedError` if the server
-        cannot be reached. What goes wrong later is part of the history.
+        cannot be reached, and of these `DiedLaterError` if the run before is to blame; the same case can then
+        be run again. What goes wrong later is part of the history.
         """
+        return self._run(case, None, fresh)
+
+    def run_feed(self, case: Case, feed: Feed, fresh: bool = False) -> History:
+        """The same with statements that come from a feed, numbered from 0 on. The case says what is built
+        before, and which sessions there are at which levels; the history holds it as it went."""
+        return self._run(case, feed, fresh)
+
+    def _run(self, case: Case, feed: Feed | None, fresh: bool) -> History:
         levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
         self.target.check_levels(levels.values())
         self._connect()
         try:
+            if self._distrusted:
+                self._renew()
             schema, initial = self._ground.prepare(case, fresh)
             sessions = self._ready_sessions(levels)
-        except TargetFailedError:
+        except TargetFailedError as error:
             self._disconnect()  # the next run begins with a server that lives
+            self._blame_last(str(error))
             raise
         run = Run(
-            case,
+            feed or CaseFeed(case),
             self.target,
             sessions,
             inquiry=self.inquiry,
@@ -63,9 +101,11 @@ class Executor:
         except BaseException:
             self._disconnect()  # interrupted in the middle: what is in flight must not reach the next case
             raise
-        final = self._finish(case, sessions)
-        failures = self._tear_down(case) if final is not None else ()
-        return History(
+        if feed is not None:
+            case = as_it_went(case, log.records.values())
+        broken = any(map(_is_internal, log.records.values()))
+        final, failures, died = self._finish(case, sessions, fresh, broken)
+        self._last = History(
             case=case,
             target=self.target.label,
             version=self.target.version,
@@ -78,7 +118,21 @@ class Executor:
             dbms=self.target.dbms,
             settings=self._settings,
             teardown_failures=failures,
+            died=died,
         )
+        return self._last
+
+    def late_death(self) -> History | None:
+        """The last run as it has to be told now, if the server has died since it was; asked once."""
+        last, self._last = self._last, None
+        if last is None or last.server_died or self.target.is_alive():
+            return None
+        return replace(last, died=True)
+
+    def _blame_last(self, why: str) -> None:
+        """If the server died before anything of another run was sent, the last one is the reason."""
+        if (history := self.late_death()) is not None:
+            raise DiedLaterError(history, why)
 
     def close(self) -> None:
         """Drop all sessions; the target stays open."""
@@ -99,8 +153,10 @@ class Executor:
             if self.inquiry is not None and self.inquiry.dead:
                 self._watch_again()
             return
-        if not self.target.is_alive() and not self.target.restart():
-            raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
+        if not self.target.is_alive():
+            self._blame_last("it does not answer any more")
+            if not self.target.restart():
+                raise TargetFailedError(f"{self.target.label} does not answer any more; start it again")
         self._ground.forget()
         self._settings = self.target.settings()
         watch = self.target.watch()
@@ -133,6 +189,8 @@ class Executor:
         self._listener = Listener()
 
     def _ready_sessions(self, levels: dict[str, Level]) -> dict[str, Session]:
+        for lost in [session for session in self._sessions if not session.alive]:
+            self._drop(lost)
         while len(self._sessions) < len(levels):
             self._sessions.append(self.target.open_session())
         sessions = dict(zip(levels, self._sessions, strict=False))
@@ -144,27 +202,42 @@ class Executor:
 
     # -- after the schedule
 
-    def _finish(self, case: Case, sessions: dict[str, Session]) -> State | None:
-        """Clean up and read the final state; None if the server died."""
+    def _finish(
+        self, case: Case, sessions: dict[str, Session], fresh: bool, broken: bool
+    ) -> tuple[State | None, _TeardownFailures, bool]:
+        """Clean up and read the final state, which is None if it cannot be read; run the teardown; and
+        whether the server died.
+
+        Tables that will be built anew are dropped now, not when the next run begins: a server that cannot
+        survive that dies of this run. What a DBMS that met an error inside itself (`broken`) has left, or
+        what cannot be read, is not trusted any more.
+        """
+        final: State | None = None
+        failures: _TeardownFailures = ()
         try:
             self._clean(case, sessions)
             if any(may_change_schema(step.sql) for step in case.steps):
                 self._ground.reread()
-            return self._ground.state()
+            final = self._ground.state()
+            failures = self._tear_down(case)
+            if broken:
+                self._renew()
+            elif fresh:
+                self._ground.clear()
         except TargetFailedError:
+            died = not self.target.is_alive()
             self._disconnect()
-            return None
+            if not died:
+                self._distrusted = True
+            return final, failures, died
+        return final, failures, False
 
-    def _tear_down(self, case: Case) -> tuple[tuple[str, Failed | Overran], ...]:
+    def _tear_down(self, case: Case) -> _TeardownFailures:
         """Run the teardown on a session of its own; what of it failed."""
         if not case.teardown:
             return ()
         self._ground.forget()
-        try:
-            session = self.target.open_session()
-        except TargetFailedError:
-            self._disconnect()  # the server died just now: the next run starts it again
-            return ()
+        session = self.target.open_session()
         try:
             return tuple(self._failures(case.teardown, session))
         finally:
@@ -192,13 +265,22 @@ class Executor:
             poller.poll(1000 * left_s)
         return reply.outcome
 
+    def _renew(self) -> None:
+        """A database that nobody else has touched."""
+        self._distrusted = False
+        self._ground.forget()
+        self.target.renew()
+
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
-        """End open transactions; replace lost sessions, if the server still lives."""
-        for transaction in case.transactions:
-            session = sessions[transaction.name]
+        """End open transactions; replace sessions that are lost or cannot be cleaned, if the server lives."""
+        for name, session in sessions.items():
             if session.alive:
-                traces = any(may_leave_session_traces(statement.sql) for statement in transaction.statements)
-                self.target.clean(session, thorough=traces)
+                own = (step.sql for step in case.steps if step.session == name)
+                traces = any(map(may_leave_session_traces, own))
+                try:
+                    self.target.clean(session, thorough=traces)
+                except TargetFailedError:
+                    session.close()  # what it still holds must not reach the next case
         lost = [session for session in self._sessions if not session.alive]
         if lost and not self.target.is_alive():
             raise TargetFailedError(f"{self.target.label} died")
@@ -209,3 +291,7 @@ class Executor:
         self._sessions.remove(session)
         self._listener.forget(session)
         session.close()
+
+
+def _is_internal(record: Record) -> bool:
+    return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.INTERNAL

@@ -23,6 +23,7 @@ class Ground:
         self._built: tuple[str, ...] | None = None
         self._schema = Schema()
         self._states: dict[tuple[str, ...], State] = {}
+        self._is_clear = False
 
     def prepare(self, case: Case, fresh: bool) -> tuple[Schema, State]:
         """Make the tables hold just what the set-up says; `fresh` insists on building them anew."""
@@ -31,8 +32,10 @@ class Ground:
         if rows is not None and not fresh and self._built == definitions:
             self._target.refill([table.name for table in self._schema.tables], rows)
             return self._schema, self._known_state(rows)
-        self.forget()
-        self._target.rebuild(setup)
+        if not self._is_clear:
+            self.clear()
+        self._is_clear = False
+        self._target.build(setup)
         self._schema = self._target.schema()
         if rows is not None and not _counts(self._schema):
             self._built = definitions
@@ -57,9 +60,16 @@ class Ground:
         self.forget()
         self._schema = self._target.schema()
 
+    def clear(self) -> None:
+        """Leave nothing in the database."""
+        self.forget()
+        self._target.clear()
+        self._is_clear = True
+
     def forget(self) -> None:
         """Trust nothing that stands in the database."""
         self._built = None
+        self._is_clear = False
         self._states.clear()
 
 

@@ -5,9 +5,11 @@ from typing import TYPE_CHECKING
 
 from acidtest.model import (
     Blocked,
+    ErrorKind,
     Event,
     EventKind,
     Failed,
+    Indeterminate,
     Omitted,
     Outcome,
     Overran,
@@ -17,6 +19,7 @@ from acidtest.model import (
     TransactionState,
     Undone,
 )
+from acidtest.sql import StatementKind, kind_of
 
 if TYPE_CHECKING:
     from acidtest.execute.run import Flight
@@ -42,9 +45,12 @@ class Log:
     def complete(self, flight: "Flight", reply: Reply) -> None:
         """A step got its reply."""
         self.event(EventKind.COMPLETED, flight.step)
-        if _lost_transaction(flight, reply):
+        outcome: Outcome = reply.outcome
+        if isinstance(outcome, Failed) and _may_have_committed(flight, outcome):
+            outcome = Indeterminate(outcome.code, outcome.message)
+        elif _lost_transaction(flight, reply):
             self.event(EventKind.ABORTED, flight.step)
-        self._record(flight, reply.outcome, reply)
+        self._record(flight, outcome, reply)
 
     def close(self, flight: "Flight", outcome: Blocked | Overran) -> None:
         """A step was launched and never came to an end of its own."""
@@ -69,6 +75,23 @@ class Log:
             warnings=reply.warnings if reply else (),
             parts=reply.parts if reply else (),
         )
+
+
+_COMMITS_ALONE = (StatementKind.WRITE, StatementKind.DDL, StatementKind.OTHER)
+"""What takes effect for good outside of a transaction."""
+
+_COMMITS_WITHIN = (StatementKind.COMMIT, StatementKind.DDL, StatementKind.OTHER)
+"""What may end a transaction well; on many DBMSs DDL does."""
+
+
+def _may_have_committed(flight: "Flight", lost: Failed) -> bool:
+    """Whether the statement was sent, may have committed something, and lost its connection."""
+    if lost.kind is not ErrorKind.CONNECTION_LOST or lost.undone is Undone.NOTHING:
+        return False
+    kind = kind_of(flight.step.sql)
+    return (flight.before is TransactionState.NONE and kind in _COMMITS_ALONE) or (
+        flight.before is TransactionState.OPEN and kind in _COMMITS_WITHIN
+    )
 
 
 def _lost_transaction(flight: "Flight", reply: Reply) -> bool:

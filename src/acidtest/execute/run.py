@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from time import monotonic
 
 from acidtest.errors import TargetFailedError
+from acidtest.execute.feed import Feed
 from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.model import (
     Blocked,
-    Case,
     ErrorKind,
     EventKind,
     Failed,
@@ -78,11 +78,11 @@ class Flight:
 
 
 class Run:
-    """Runs the schedule of one case over sessions that are ready for it."""
+    """Runs what a feed gives over sessions that are ready for it."""
 
     def __init__(
         self,
-        case: Case,
+        feed: Feed,
         target: Target,
         sessions: Mapping[str, Session],
         *,
@@ -99,21 +99,20 @@ class Run:
         self._revive = revive
         self._listener = listener
         self._limits = limits
-        self._queue: list[Step] = list(case.steps)
+        self._feed = feed
         self._flights: dict[Session, Flight] = {}
         self._current: Flight | None = None
         self._early: list[tuple[Flight, Reply]] = []
         self._done: dict[str, int] = {}  # session name -> its last completed step; latest session last
         self._given_up: dict[str, str] = {}
         self._last: dict[str, Step] = {}  # session name -> its last step that was launched or omitted
-        self._strict = case.strict
         self._cut_off: set[Session] = set()
         self._confirmed = self._circles = 0
-        self._patient = any(_TIMEOUT.search(step.sql) for step in case.steps)
+        self._patient = False
         self.log = log
 
     def execute(self) -> Log:
-        """Run the whole schedule. Afterwards nothing is in flight on a session that still lives."""
+        """Run all that the feed gives. Afterwards nothing is in flight on a session that still lives."""
         while True:
             step = self._take_next()
             if step is not None:
@@ -123,32 +122,27 @@ class Run:
             elif not self._goes_on_later():
                 break
         self._end_waits()
-        for step in self._queue:
+        for step in self._feed.rest():
             self.log.skip(step, Omitted(f"{step.session} still waited when the schedule ended"))
         return self.log
 
     # -- choosing and launching
 
     def _take_next(self) -> Step | None:
-        """The earliest step whose session is free; steps of a waiting session stay queued.
-
-        In a strict order they hold up what comes after them. The rest of a step that waits does not.
-        """
-        position = 0
-        while position < len(self._queue):
-            step = self._queue[position]
-            if self._sessions[step.session] in self._flights:
-                if self._strict and not step.statement.joined:
-                    return None
-                position += 1
-                continue
-            del self._queue[position]
+        """The next step that is to be sent; what is not is omitted."""
+        free = {name for name, session in self._sessions.items() if session not in self._flights}
+        while (step := self._feed.next(free)) is not None:
             if (why := self._given_up.get(step.session) or self._cut_short(step)) is None:
                 self._last[step.session] = step
                 return step
             self._last[step.session] = step
             self.log.skip(step, Omitted(why))
+            self._tell(step)
         return None
+
+    def _tell(self, step: Step) -> None:
+        """Tell the feed what a step came to."""
+        self._feed.replied(step, self.log.records[step.index])
 
     def _cut_short(self, step: Step) -> str | None:
         """Why a statement is not sent although its session is free: its step ended before it."""
@@ -167,7 +161,11 @@ class Run:
         if session in self._cut_off:
             self._cut_off.remove(session)
             self._listener.listen_to(session)
-        session.launch(step.sql)
+        self._patient = self._patient or _TIMEOUT.search(step.sql) is not None
+        if step.statement.parameters is None:
+            session.launch(step.sql)
+        else:
+            session.launch(step.sql, step.statement.parameters)
 
     # -- quiescence
 
@@ -318,6 +316,7 @@ class Run:
         self._done.pop(step.session, None)
         self._done[step.session] = step.index
         self.log.complete(flight, reply)
+        self._tell(step)
         if not flight.session.alive:
             self._give_up(flight.session, "the connection was lost")
 
@@ -328,10 +327,10 @@ class Run:
 
     def _goes_on_later(self) -> bool:
         """Nothing can be launched now; whether that changed, because something completed or need not."""
-        held_up = self._strict and bool(self._queue)
+        held_up = self._feed.is_held_up
         if (self._patient or held_up) and self._await_completion():
             return True
-        self._strict = False  # what holds the others up does not end by itself
+        self._feed.let_overtake()
         return held_up
 
     def _await_answers(self, step: Step) -> None:
@@ -359,6 +358,7 @@ class Run:
         for flight in [flight for flight in self._flights.values() if not flight.waiting]:
             self._stop(flight)
             self.log.close(flight, Overran(self._limits.statement_s))
+            self._tell(flight.step)
             self._give_up(flight.session, "an earlier statement of the session ran over the limit")
 
     def _bury(self) -> None:
@@ -374,6 +374,7 @@ class Run:
         for flight in reversed(self._flights.copy().values()):
             self._stop(flight)
             self.log.close(flight, Blocked(flight.blockers))
+            self._tell(flight.step)
 
     def _stop(self, flight: Flight) -> None:
         """Cancel the statement in flight and take its reply; a session that does not react is dropped."""

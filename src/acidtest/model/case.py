@@ -5,6 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from acidtest.model.expect import Expectation, FinalExpectation
 from acidtest.model.level import Level
+from acidtest.model.value import Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +20,9 @@ class Statement:
     joined: bool = False
     """It belongs to the step of the statement before it: no other session's statement is launched between
     the two, and if that one fails this one is omitted."""
+    parameters: tuple[Value, ...] | None = None
+    """Values for its placeholders, as the DBMS itself writes these; None: it goes as one text. Even no values
+    at all make it go another way to the server than a plain text."""
     awaits: tuple[str, ...] = ()
     """Sessions (its own may be among them) that must have answered before the schedule goes on."""
 

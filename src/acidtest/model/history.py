@@ -6,7 +6,16 @@ from enum import StrEnum
 
 from acidtest.model.case import Case
 from acidtest.model.level import Level
-from acidtest.model.outcome import Affected, Failed, Outcome, Overran, Rows, TransactionState, Warning
+from acidtest.model.outcome import (
+    Affected,
+    Failed,
+    Indeterminate,
+    Outcome,
+    Overran,
+    Rows,
+    TransactionState,
+    Warning,
+)
 from acidtest.model.schema import Schema, State
 
 
@@ -56,7 +65,7 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One run of a case on a target. `final` is None only if the server died and could not be asked."""
+    """One run of a case on a target. `final` is None if it could not be read."""
 
     case: Case
     target: str
@@ -72,6 +81,9 @@ class History:
     """What of the server's settings decides its promises, by name."""
     teardown_failures: tuple[tuple[str, Failed | Overran], ...] = ()
     """Statements of the teardown that did not succeed, and what they came to."""
+    died: bool | None = None
+    """Whether the server went away, in the run or so soon after it that the run must be the reason; None:
+    it did if the final state could not be read."""
 
     @property
     def observed_order(self) -> tuple[int, ...]:
@@ -79,6 +91,11 @@ class History:
         return tuple(event.step for event in self.events if event.kind is EventKind.COMPLETED)
 
     @property
+    def indeterminate(self) -> tuple[Record, ...]:
+        """Statements of which nobody knows whether they took effect."""
+        return tuple(record for record in self.records if isinstance(record.outcome, Indeterminate))
+
+    @property
     def server_died(self) -> bool:
-        """Whether the server went away during the run."""
-        return self.final is None
+        """Whether the run cost the server its life."""
+        return self.final is None if self.died is None else self.died

@@ -92,6 +92,15 @@ class Failed:
 
 
 @dataclass(frozen=True, slots=True)
+class Indeterminate:
+    """The connection was lost before the reply to a COMMIT, or to a statement that commits by itself: whether
+    it took effect is not known. `code` is that of the lost connection."""
+
+    code: str
+    message: str
+
+
+@dataclass(frozen=True, slots=True)
 class Blocked:
     """Still waiting when the case had nothing left that could release it."""
 
@@ -112,7 +121,7 @@ class Omitted:
     why: str
 
 
-Outcome = Rows | Affected | Failed | Blocked | Overran | Omitted
+Outcome = Rows | Affected | Failed | Indeterminate | Blocked | Overran | Omitted
 
 
 @dataclass(frozen=True, slots=True)

@@ -185,6 +185,7 @@ class Status(StrEnum):
     DOCUMENTED = "documented"  # the vendor describes it and means it
     CONFIRMED = "confirmed"  # the vendor calls it a bug
     DISPUTED = "disputed"  # reported, and the vendor does not call it a bug
+    UNCONFIRMED = "unconfirmed"  # seen, and no vendor has said anything about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,6 +212,8 @@ class Violation:
     """The rule that was broken, in a sentence for people; nothing is decided by it."""
     phenomenon: Phenomenon | None = None
     explained_by: tuple[Known, ...] = ()
+    resembles: tuple[Known, ...] = ()
+    """Deviations under which nothing is wrong as far as can be judged: a hint, no explanation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +228,8 @@ class Verdict:
     defect: bool = False
     occurred: tuple[Phenomenon, ...] = ()
     """Phenomena that were looked for, found, and that the claim allows."""
+    unexplained_conflicts: int = 0
+    """Statements that failed with a conflict for which no reason is seen: allowed, but worth a look."""
 
     @property
     def kind(self) -> ViolationKind | None:

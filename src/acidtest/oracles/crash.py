@@ -8,7 +8,9 @@ from acidtest.model import (
     ErrorKind,
     Failed,
     History,
+    Indeterminate,
     Record,
+    Undone,
     Verdict,
     Violation,
     ViolationKind,
@@ -74,6 +76,9 @@ def _failures(history: History) -> Iterator[tuple[Record, Failed]]:
     excused = any(_ASKS_FOR_IT.search(record.sql) for record in history.records)
     for record in history.records:
         outcome = record.outcome
+        if isinstance(outcome, Indeterminate):
+            lost = ErrorKind.CONNECTION_LOST
+            outcome = Failed(lost, outcome.code, outcome.message, Undone.CONNECTION)
         if isinstance(outcome, Failed) and (
             outcome.kind is ErrorKind.INTERNAL or (outcome.kind is ErrorKind.CONNECTION_LOST and not excused)
         ):

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from acidtest.claims import Claim, claims_of
+from acidtest.claims import Claims, claims_of
 from acidtest.claims.deviations import combinations_of, deviations_of, with_deviations
-from acidtest.model import History, Judgement, Verdict
+from acidtest.model import History, Judgement, Known, Verdict
 
-Rejudge = Callable[[dict[str, Claim]], Verdict | None]
+Rejudge = Callable[[Claims], Verdict | None]
 """What the oracle says of the same history under other claims."""
 
 
@@ -17,10 +18,13 @@ def explained(history: History, verdict: Verdict, rejudge: Rejudge) -> Verdict:
     if violation is None or claims is None:
         return verdict
     had = deviations_of(history.dbms, history.version, history.levels, history.settings)
+    hint: tuple[Known, ...] = ()
     for chosen in combinations_of(had):
-        deviating = {name: with_deviations(claim, chosen) for name, claim in claims.items()}
+        deviating = claims.changed(partial(with_deviations, deviations=chosen))
         second = rejudge(deviating)
+        known = tuple(one.known for one in chosen)
         if second is not None and second.judgement is Judgement.PASS:
-            known = tuple(one.known for one in chosen)
             return replace(verdict, violation=replace(violation, explained_by=known))
-    return verdict
+        if second is not None and second.judgement is Judgement.UNKNOWN and not hint:
+            hint = known
+    return replace(verdict, violation=replace(violation, resembles=hint)) if hint else verdict

@@ -59,7 +59,7 @@ class ViewsOracle:
         )
 
     def _engine(self, history: History, verifies: bool) -> AskingEngine:
-        if history.server_died:
+        if history.server_died or history.final is None:
             raise UndecidedError("the server died")
         if self._strict is None:
             self._strict = Scratch(self._target)

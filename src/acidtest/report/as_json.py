@@ -10,6 +10,7 @@ from acidtest.model import (
     Blocked,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Outcome,
     Overran,
@@ -106,6 +107,9 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
                     "undone": outcome.undone.value,
                 },
             }
+        case Indeterminate():
+            why = f"the connection was lost before the reply: {outcome.message} {outcome.code}"
+            data |= {"outcome": "indeterminate", "reason": why.rstrip()}
         case Blocked():
             data |= {"outcome": "blocked", "reason": "it still waited when the schedule ended"}
         case Overran():

@@ -83,8 +83,9 @@ def _claim(history: History, verdict: Verdict) -> Claim | None:
     claims = claims_of(history)
     if claims is None:
         return None
-    session = next(iter(claims)) if verdict.step is None else history.records[verdict.step].session
-    return claims[session]
+    if verdict.step is None:
+        return claims[next(iter(claims))]
+    return claims.at(history.records[verdict.step].session, verdict.step)
 
 
 def _promise(claim: Claim) -> str:

@@ -42,6 +42,8 @@ def _lines(history: History, verdict: Verdict) -> Iterator[str]:
         yield f"  {line}"
     for known in violation.explained_by:
         yield f"  {known.status.value}, explained by {known.id}, {known.title} ({known.link})"
+    for known in violation.resembles:
+        yield f"  NEW, but resembles {known.id}, {known.title} ({known.link})"
 
 
 def place(history: History, violation: Violation) -> str:

@@ -36,8 +36,9 @@ class Fault:
     engines: tuple[str, ...] = (LOCKING,)
 
     def shows_as(self, kind: ViolationKind | None) -> bool:
-        """Whether a violation of this kind is the fault's; who tries serial orders has one kind for all."""
-        return kind in (*self.kinds, SERIAL)
+        """Whether a violation of this kind is the fault's. Who tries serial orders has one kind for all, and
+        so has who looks for cycles."""
+        return kind in (*self.kinds, SERIAL, ViolationKind.FORBIDDEN_PHENOMENON)
 
 
 class Planted:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Self
 
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.model import Level, Reply, Schema, State, TransactionState
+from acidtest.model import Level, Reply, Schema, State, TransactionState, Value
 
 
 class Session(ABC):
@@ -23,8 +23,9 @@ class Session(ABC):
     """False once the connection is known to be lost."""
 
     @abstractmethod
-    def launch(self, sql: str) -> None:
-        """Send a statement and return at once. A lost connection shows in the next `poll`."""
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        """Send a statement and return at once. A lost connection shows in the next `poll`. Where values for
+        placeholders cannot be sent, any are a `UsageError` (`refuse_parameters`)."""
 
     @abstractmethod
     def poll(self) -> Reply | None:
@@ -43,6 +44,13 @@ RETURN_S = 30.0
 """How long a server that is not ours may take to come back after it died."""
 
 _RETURN_PAUSE_S = 0.2
+
+
+def refuse_parameters(parameters: Sequence[Value] | None, dbms: str) -> None:
+    """For sessions that send plain texts only."""
+    if parameters is not None:
+        raise UsageError(f"acidtest sends {dbms} no values for placeholders; write them into the statement")
+
 
 Waits = Mapping[Session, frozenset[Session]]
 """Which session waits for which others. Unknown blockers (or blockers that are no session of ours): empty."""
@@ -111,9 +119,24 @@ class Target(ABC):
         """A new watch, which the caller closes; None if no statement can ever wait here."""
 
     @abstractmethod
+    def clear(self) -> None:
+        """Empty the private database. One that cannot be emptied is made anew, and sessions in it are lost;
+        raises `TargetFailedError` if that fails too."""
+
+    def renew(self) -> None:
+        """Make the private database anew, because what stands in it cannot be trusted. Sessions in it may be
+        lost; raises `TargetFailedError` if it cannot be done."""
+        self.clear()
+
+    @abstractmethod
+    def build(self, statements: Sequence[str]) -> None:
+        """Run these statements in the empty private database. One that the DBMS refuses is a `UsageError`
+        that quotes it."""
+
     def rebuild(self, statements: Sequence[str]) -> None:
-        """Empty the private database and run these statements in it. A statement that the DBMS refuses is
-        a `UsageError` that quotes it."""
+        """Empty the private database and run these statements in it."""
+        self.clear()
+        self.build(statements)
 
     @abstractmethod
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:

@@ -341,8 +341,8 @@ class DuckDBTarget(InProcessTarget):
         self._demand(f"CREATE SCHEMA {PRIVATE_SCHEMA}")
         self._demand(f"USE {PRIVATE_SCHEMA}")  # dropping a schema takes it out of the session's search path
 
-    def rebuild(self, statements: Sequence[str]) -> None:
-        super().rebuild(statements)
+    def build(self, statements: Sequence[str]) -> None:
+        super().build(statements)
         self._no_macros = not any(map(_MAKES_MACRO.search, statements))
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:

@@ -19,11 +19,12 @@ from acidtest.model import (
     State,
     TransactionState,
     Undone,
+    Value,
     freeze_state,
     sort_rows,
 )
 from acidtest.sql import may_leave_session_traces
-from acidtest.targets.base import Session, Target, Watch
+from acidtest.targets.base import Session, Target, Watch, refuse_parameters
 from acidtest.targets.private_file import PrivateFile, foreign_file
 from acidtest.targets.sqltext import quote, unsendable
 
@@ -37,7 +38,8 @@ class InProcessSession(Session):
     def __init__(self) -> None:
         self._reply: Reply | None = None
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        refuse_parameters(parameters, "a DBMS inside this process")
         self._reply = self.execute(sql)
 
     def poll(self) -> Reply | None:
@@ -144,8 +146,14 @@ class InProcessTarget(Target):
     def watch(self) -> Watch | None:
         return None
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
         self._empty()
+
+    def renew(self) -> None:
+        self._close_sessions()
+        self._create()
+
+    def build(self, statements: Sequence[str]) -> None:
         for statement in statements:
             self._demand(statement)
         self.clean(self._control, thorough=any(map(may_leave_session_traces, statements)))

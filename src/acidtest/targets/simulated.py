@@ -16,11 +16,12 @@ from acidtest.model import (
     State,
     TransactionState,
     Undone,
+    Value,
     freeze_state,
     sort_rows,
 )
 from acidtest.simulated import BEHAVIOURS, LOCKING, Behaviour, Connection, Engine, fault_named, faults_of
-from acidtest.targets.base import Session, Target, Waits, Watch
+from acidtest.targets.base import Session, Target, Waits, Watch, refuse_parameters
 from acidtest.targets.sqltext import unsendable
 
 ENGINE = "simulated_engine"
@@ -62,7 +63,8 @@ class SimulatedSession(Session):
         self.bell = Bell()
         self._last_words: Reply | None = None
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        refuse_parameters(parameters, "simulated")
         if not self.alive:
             lost = Failed(ErrorKind.CONNECTION_LOST, "2013", "the session is closed", Undone.CONNECTION)
             self._last_words = Reply(lost, TransactionState.NONE)
@@ -176,8 +178,10 @@ class SimulatedTarget(Target):
         self._watches.add(watch)
         return watch
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
         self.engine.empty()
+
+    def build(self, statements: Sequence[str]) -> None:
         self._set_up(statements)
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:

@@ -58,8 +58,10 @@ KINDS = {
     9: ErrorKind.CANCELLED,
     10: ErrorKind.CONNECTION_LOST,  # IOERR
     11: ErrorKind.INTERNAL,  # CORRUPT
+    12: ErrorKind.INTERNAL,
     13: ErrorKind.RESOURCES,
     14: ErrorKind.CONNECTION_LOST,  # CANTOPEN
+    15: ErrorKind.LOCK_NOT_AVAILABLE,  # PROTOCOL: others were faster many times in a row
     17: ErrorKind.SCHEMA_CHANGED,
     18: ErrorKind.RESOURCES,
     19: ErrorKind.CONSTRAINT,
@@ -72,6 +74,7 @@ KINDS = {
     3091: ErrorKind.BAD_VALUE,  # a STRICT table's DATATYPE
     20: ErrorKind.BAD_VALUE,
     21: ErrorKind.INTERNAL,
+    22: ErrorKind.RESOURCES,  # a file larger than the system takes
     23: ErrorKind.ACCESS,
     25: ErrorKind.OUT_OF_RANGE,
     26: ErrorKind.INTERNAL,  # NOTADB
@@ -84,13 +87,50 @@ KINDS_OF_CODE_1 = (
     ("incomplete input", ErrorKind.SYNTAX),
     ("no such savepoint", ErrorKind.TRANSACTION_STATE),
     ("no such", ErrorKind.NO_SUCH_OBJECT),
+    ("unknown column", ErrorKind.NO_SUCH_OBJECT),
+    ("unknown database", ErrorKind.NO_SUCH_OBJECT),
+    ("unknown table option", ErrorKind.SYNTAX),
     ("has no column named", ErrorKind.NO_SUCH_OBJECT),
     ("already exists", ErrorKind.OBJECT_EXISTS),
+    ("already another table or index", ErrorKind.OBJECT_EXISTS),
+    ("already in use", ErrorKind.OBJECT_EXISTS),
     ("duplicate column name", ErrorKind.OBJECT_EXISTS),
+    ("duplicate WITH table name", ErrorKind.OBJECT_EXISTS),
     ("transaction", ErrorKind.TRANSACTION_STATE),
     ("integer overflow", ErrorKind.OUT_OF_RANGE),
+    ("malformed JSON", ErrorKind.BAD_VALUE),
+    ("bad JSON path", ErrorKind.BAD_VALUE),
+    ("JSON cannot hold", ErrorKind.BAD_VALUE),
+    ("ESCAPE expression must be", ErrorKind.BAD_VALUE),
+    ("generated column", ErrorKind.CONSTRAINT),
+    ("foreign key mismatch", ErrorKind.CONSTRAINT),
+    ("would break", ErrorKind.CONSTRAINT),
+    ("Cannot add a NOT NULL column", ErrorKind.NOT_NULL),
+    ("error in ", ErrorKind.CONSTRAINT),  # after ALTER, in what depends on the table
     ("values for", ErrorKind.SYNTAX),
+    ("values were supplied", ErrorKind.SYNTAX),
     ("wrong number of arguments", ErrorKind.SYNTAX),
+    ("ambiguous column name", ErrorKind.SYNTAX),
+    ("misuse of", ErrorKind.SYNTAX),
+    ("sub-select returns", ErrorKind.SYNTAX),
+    ("row value misused", ErrorKind.SYNTAX),
+    ("a GROUP BY clause is required", ErrorKind.SYNTAX),
+    ("term out of range", ErrorKind.SYNTAX),
+    ("do not have the same number of result columns", ErrorKind.SYNTAX),
+    ("ON CONFLICT clause does not match", ErrorKind.SYNTAX),
+    ("parser stack overflow", ErrorKind.RESOURCES),
+    ("too many", ErrorKind.RESOURCES),
+    ("too large", ErrorKind.RESOURCES),
+    ("too deep", ErrorKind.RESOURCES),
+    ("too complex", ErrorKind.RESOURCES),
+    ("may not be modified", ErrorKind.ACCESS),
+    ("because it is a view", ErrorKind.UNSUPPORTED),
+    ("not supported", ErrorKind.UNSUPPORTED),
+    ("prohibited", ErrorKind.UNSUPPORTED),
+    ("may not be", ErrorKind.UNSUPPORTED),
+    ("cannot", ErrorKind.UNSUPPORTED),
+    ("Cannot", ErrorKind.UNSUPPORTED),
+    ("must be", ErrorKind.SYNTAX),
 )
 
 
@@ -221,8 +261,8 @@ class SQLiteTarget(InProcessTarget):
         if drops:
             self._without_foreign_keys(drops)
 
-    def rebuild(self, statements: Sequence[str]) -> None:
-        super().rebuild(statements)
+    def build(self, statements: Sequence[str]) -> None:
+        super().build(statements)
         for session in self._sessions:
             # A connection that has not noticed new tables refuses some statements instead of looking again.
             if session.alive:

@@ -20,7 +20,7 @@ from time import monotonic
 from typing import ClassVar
 
 from acidtest.errors import TargetFailedError
-from acidtest.model import ErrorKind, Level, TransactionState
+from acidtest.model import ErrorKind, Level, TransactionState, Value
 from acidtest.targets.base import Session
 from acidtest.targets.mysql_family.errors import FAMILY
 from acidtest.targets.mysql_family.replies import Refused, Result
@@ -38,22 +38,53 @@ _UNKNOWN = 1105
 
 _KINDS = {
     _UNKNOWN: ErrorKind.OTHER,  # any error that has no number of its own
+    8001: ErrorKind.RESOURCES,  # memory
     8002: ErrorKind.WRITE_CONFLICT,  # of an optimistic locking read, which cannot be repeated
+    8003: ErrorKind.INTERNAL,  # ADMIN CHECK TABLE: rows and index disagree
+    8004: ErrorKind.RESOURCES,  # the transaction is too large
     8005: ErrorKind.WRITE_CONFLICT,
+    8020: ErrorKind.LOCK_NOT_AVAILABLE,  # the table is locked
+    8021: ErrorKind.INTERNAL,  # a key is gone
     8022: ErrorKind.WRITE_CONFLICT,  # COMMIT failed and may be tried again
+    8023: ErrorKind.INTERNAL,
+    8024: ErrorKind.TRANSACTION_STATE,
+    8025: ErrorKind.RESOURCES,  # the row is too large
+    8026: ErrorKind.UNSUPPORTED,
+    8027: ErrorKind.SCHEMA_CHANGED,
     8028: ErrorKind.SCHEMA_CHANGED,
     8029: ErrorKind.TRUNCATION,
+    8047: ErrorKind.UNSUPPORTED,
     8048: ErrorKind.UNSUPPORTED,  # an isolation level
+    8055: ErrorKind.TRANSACTION_STATE,  # the snapshot is too old
+    8056: ErrorKind.INTERNAL,
     8108: ErrorKind.UNSUPPORTED,
+    8110: ErrorKind.UNSUPPORTED,
+    8118: ErrorKind.INTERNAL,  # no executor could be built
+    8121: ErrorKind.ACCESS,
+    **dict.fromkeys(range(8133, 8142), ErrorKind.INTERNAL),  # rows and indexes would disagree
     8175: ErrorKind.RESOURCES,
+    8176: ErrorKind.RESOURCES,
     8200: ErrorKind.UNSUPPORTED,
+    8214: ErrorKind.CANCELLED,
+    8216: ErrorKind.UNSUPPORTED,
+    8217: ErrorKind.UNSUPPORTED,
+    8223: ErrorKind.INTERNAL,  # rows and index disagree
+    8227: ErrorKind.UNSUPPORTED,
+    8229: ErrorKind.TRANSACTION_STATE,  # its time is over
     9001: ErrorKind.INTERNAL,
+    9002: ErrorKind.INTERNAL,
     9003: ErrorKind.RESOURCES,
     9004: ErrorKind.LOCK_TIMEOUT,  # resolving locks took too long
     9005: ErrorKind.INTERNAL,
     9006: ErrorKind.TRANSACTION_STATE,  # older than what is kept of old versions
     9007: ErrorKind.WRITE_CONFLICT,
 }
+"""https://docs.pingcap.com/tidb/stable/error-codes"""
+
+_PANIC = re.compile(
+    r"runtime error|panic|invalid memory address|interface conversion|nil pointer", re.IGNORECASE
+)
+"""What Go says when the code of the server itself went wrong; the server goes on and keeps the connection."""
 
 
 @dataclass(slots=True)
@@ -142,12 +173,16 @@ class TiDBSession(MySQLSession):
 
     cancelled = False
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
         self.cancelled = False
-        super().launch(sql)
+        super().launch(sql, parameters)
 
-    def kind_of(self, errno: int) -> ErrorKind:
-        return ErrorKind.CANCELLED if errno == _UNKNOWN and self.cancelled else super().kind_of(errno)
+    def kind_of(self, errno: int, message: str) -> ErrorKind:
+        if errno == _UNKNOWN and self.cancelled:
+            return ErrorKind.CANCELLED
+        if errno == _UNKNOWN and _PANIC.search(message):
+            return ErrorKind.INTERNAL
+        return super().kind_of(errno, message)
 
 
 class TiDBTarget(FamilyTarget):

@@ -13,6 +13,7 @@ from acidtest.model import (
     EventKind,
     Failed,
     History,
+    Indeterminate,
     Omitted,
     Overran,
     Record,
@@ -85,8 +86,9 @@ def _ends(permutation: Permutation, history: History) -> dict[int, int]:
 
 
 def _failed_set_ups(permutation: Permutation, history: History) -> Iterator[Difference]:
-    first = permutation.places.index(0) if 0 in permutation.places else 0
-    for record in history.records[:first]:
+    for record, place in zip(history.records, permutation.places, strict=True):
+        if place is not None:
+            return
         if isinstance(record.outcome, Failed):
             yield Difference(f"set-up of {record.session}", "no error", record.outcome.message)
 
@@ -128,6 +130,8 @@ def _wait(waited: bool) -> str:
 def _unfinished(observed: _Observed) -> str | None:
     for record in observed.records:
         match record.outcome:
+            case Indeterminate():
+                return "the connection was lost"
             case Blocked():
                 return "it waits for good"
             case Overran(limit_s):
@@ -158,7 +162,8 @@ def _is_silent(record: Record, outcome: Failed) -> bool:
 
 
 def _printed(value: Value) -> str:
-    """A value as PostgreSQL writes it, without the space around it."""
+    """A value as PostgreSQL writes it, without the space around it. Dates have the style that its test suites
+    run with (`Postgres, MDY`)."""
     match value:
         case None:
             return ""
@@ -170,13 +175,22 @@ def _printed(value: Value) -> str:
             return format(value, "f")
         case bytes():
             return f"\\x{value.hex()}"
-        case datetime():
-            return value.isoformat(sep=" ")
-        case date() | time():
+        case datetime() if value.tzinfo is None:
+            return _trimmed(value, "%a %b %d %H:%M:%S.%f %Y")
+        case date() if not isinstance(value, datetime):
+            return value.strftime("%m-%d-%Y")
+        case datetime() | time():
             return value.isoformat()
         case timedelta():
             return str(value)
     return str(value).strip()
+
+
+def _trimmed(value: datetime, style: str) -> str:
+    """A point in time in that style, without digits of the second that say nothing."""
+    text = value.strftime(style)
+    digits = value.strftime(".%f")
+    return text.replace(digits, digits.rstrip("0").rstrip("."))
 
 
 def _tables_as_text(tables: Sequence[Table]) -> str:

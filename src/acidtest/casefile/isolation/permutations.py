@@ -17,6 +17,7 @@ from acidtest.sql.split import TokenKind, UnterminatedError, tokens
 
 _CHAIN = re.compile(r"\bAND\s+CHAIN\b", re.IGNORECASE)
 _PREPARE = re.compile(r"\s*PREPARE\s+TRANSACTION\b", re.IGNORECASE)
+_UNLOCK = re.compile(r"unlock", re.IGNORECASE)
 _PLAIN_SET = re.compile(r"\s*SET\s+(?!LOCAL\b|TRANSACTION\b|CONSTRAINTS\b)", re.IGNORECASE)
 
 
@@ -70,12 +71,16 @@ class _Builder:
         self._steps: list[tuple[str, Statement]] = []
         self._places: list[int | None] = []
         self._open: set[str] = set()
+        # Whoever reads there what others run sees it as isolationtester sent it, with its last semicolon.
+        self._verbatim = any("pg_stat_activity" in text for text in spec.texts)
 
     def permutation(self, number: int, order: tuple[PlannedStep, ...]) -> Permutation:
         spec = self._spec
         self._set_up_sessions()
         for place, planned in enumerate(order):
             self._step(place, planned, [step.name for step in order[:place]])
+        if any(session.teardown for session in spec.sessions):
+            self._await(self._sessions)  # a teardown must not release what still waits
         for session in spec.sessions:
             if session.teardown:
                 self._script(session.name, session.teardown, None, together=False)
@@ -126,7 +131,7 @@ class _Builder:
         """Add a block; `together` if others may meet it, so that it matters what one transaction holds."""
         statements = _split(sql)
         if len(statements) == 1:
-            self._add(session, statements[0], place)
+            self._add(session, sql if self._verbatim and together else statements[0], place)
         elif self._is_separable(session, statements, together):
             for position, statement in enumerate(statements):
                 self._add(session, statement, place, joined=position > 0)
@@ -144,7 +149,8 @@ class _Builder:
         """Whether one message and a message for each statement come to the same.
 
         Statements of a message that stand outside a transaction block share one transaction, and a BEGIN
-        behind them takes them into its own.
+        behind them takes them into its own. What follows a COMMIT in a message does not wait for those whom
+        the COMMIT released.
         """
         is_open = session in self._open
         outside = False
@@ -152,10 +158,10 @@ class _Builder:
             begins = kind_of(sql) is StatementKind.BEGIN
             if begins and outside:
                 return False
-            if not is_open and not begins and not _PLAIN_SET.match(sql):
-                outside = True
-                if together and position < len(statements) - 1:
-                    return False
+            is_free = not is_open and not begins and not _PLAIN_SET.match(sql)
+            if together and (is_free or _may_release(sql)) and position < len(statements) - 1:
+                return False
+            outside = outside or is_free
             is_open = _is_open_after(sql, is_open)
         return True
 
@@ -173,6 +179,11 @@ def _is_open_after(sql: str, was_open: bool) -> bool:
     if kind in (StatementKind.COMMIT, StatementKind.ROLLBACK):
         return was_open and _CHAIN.search(sql) is not None
     return was_open and not _PREPARE.match(sql)
+
+
+def _may_release(sql: str) -> bool:
+    ends = (StatementKind.COMMIT, StatementKind.ROLLBACK, StatementKind.SAVEPOINT)
+    return kind_of(sql) in ends or _UNLOCK.search(sql) is not None or _PREPARE.match(sql) is not None
 
 
 def _split(block: str) -> tuple[str, ...]:

@@ -9,12 +9,14 @@ from acidtest.casefile.isolation.permutations import Permutation
 from acidtest.casefile.isolation.spec import Spec
 from acidtest.casefile.source import Source
 from acidtest.errors import UsageError
+from acidtest.sql import split_script
 
 _START = "starting permutation:"
 _WAITING = " <waiting ...>"
 _COMPLETED = "<... completed>"
 _RULE = re.compile(r"-+(?:\+-+)*")
 _COUNT = re.compile(r"\((\d+) rows?\)")
+_QUERY = re.compile(r"\s*(?:SELECT|WITH|VALUES|TABLE|SHOW|EXPLAIN)\b", re.IGNORECASE)
 _ERROR = re.compile(r"(?:ERROR|FATAL|PANIC):  (.*)")
 
 
@@ -104,6 +106,8 @@ class _Reader:
                 current.tables.append(table)
             elif error := _ERROR.fullmatch(self._line()):
                 current.errors.append(error[1])
+        if current is not None and (printed := _printed_by_teardown(self._spec)):
+            del current.tables[-printed:]
         if len(steps) < len(permutation.order):
             step = permutation.order[len(steps)].name
             raise self._source.error(self._at, f"the step {step} as the spec has it")
@@ -161,6 +165,13 @@ class _Reader:
             return self._at
         found = self._source.text.find(f"\n{words}", max(self._at - 1, 0))
         return None if found < 0 else found + 1
+
+
+def _printed_by_teardown(spec: Spec) -> int:
+    """How many results stand behind the last step although they are none of it."""
+    blocks = [spec.teardown, *(session.teardown for session in spec.sessions)]
+    last = [split_script(block)[-1:] for block in blocks if block]
+    return sum(_QUERY.match(statement) is not None for (statement,) in filter(None, last))
 
 
 def _edges(rule: str) -> list[int]:

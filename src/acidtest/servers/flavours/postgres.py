@@ -4,7 +4,9 @@ Isolation is left as shipped. What is changed, and why:
 
 - `fsync`, `full_page_writes`, `synchronous_commit` off: a commit costs no disk flush. A killed server may
   lose the last fraction of a second of commits.
-- `autovacuum` off: nothing runs that a case did not ask for.
+- `autovacuum_naptime` as long as it can be: nothing runs that a case did not ask for. (With `autovacuum` off,
+  PostgreSQL 18 builds indexes without counting rows, and plans differ.)
+- `max_prepared_transactions`, as PostgreSQL's own suites set it: two-phase commit can be tested.
 - `deadlock_timeout=10ms`: a deadlock is noticed at once, not after a second.
 - `dynamic_shared_memory_type=mmap`: a killed server leaves nothing in the machine's shared memory.
 """
@@ -25,7 +27,8 @@ SETTINGS = {
     "fsync": "off",
     "full_page_writes": "off",
     "synchronous_commit": "off",
-    "autovacuum": "off",
+    "autovacuum_naptime": "2147483",
+    "max_prepared_transactions": "10",
     "deadlock_timeout": "10ms",
     "max_connections": "100",
     "shared_buffers": "32MB",

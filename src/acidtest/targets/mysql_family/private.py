@@ -45,10 +45,13 @@ class PrivateDatabase:
         known = frozenset((str(table), str(column)) for table, column in tells)
         self._questions = schema_questions(self.name, known, foreign_keys)
 
-    def rebuild(self, statements: Sequence[str]) -> None:
-        """Drop everything but the marker, then run the statements one by one."""
+    def clear(self) -> None:
+        """Drop everything but the marker."""
         self._checks = True
         self._ask_all(f"USE {quote_name(self.name)}", _CHECKS_OFF, *self._drops(), _CHECKS_ON)
+
+    def build(self, statements: Sequence[str]) -> None:
+        """Run the statements one by one."""
         for sql in statements:
             self._accept(sql, self._wire.ask(sql)[-1])
         self._made_by = statements

@@ -1,7 +1,7 @@
 """A session of the family: launch, poll, and the follow-up that a warning or an error calls for."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 
 from pymysql.constants import COMMAND
@@ -14,10 +14,12 @@ from acidtest.model import (
     Reply,
     Rows,
     TransactionState,
+    Value,
     Warning,
 )
-from acidtest.targets.base import Session
+from acidtest.targets.base import Session, refuse_parameters
 from acidtest.targets.mysql_family.errors import SERVER_LOST, what_was_undone
+from acidtest.targets.mysql_family.leftovers import xid_of
 from acidtest.targets.mysql_family.replies import (
     STATUS_IN_TRANSACTION,
     ConnectionLostError,
@@ -48,6 +50,10 @@ class MySQLSession(Session):
         self._sql = ""
         self._unsent: Failed | None = None
         self._broken: ConnectionLostError | None = None
+        self.succeeded: Callable[[str], None] | None = None
+        """Is told each statement that did."""
+        self.xids: list[str] = []
+        """XA transactions that were begun here and perhaps not ended."""
         self._first: Result | None = None  # the statement's own result, while its follow-up is under way
 
     @property
@@ -55,7 +61,8 @@ class MySQLSession(Session):
         """What the server calls this connection."""
         return self.wire.thread_id
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        refuse_parameters(parameters, "servers of the MySQL family")
         self._sql = sql
         self._first = None
         self._unsent = _unsendable(sql)
@@ -74,7 +81,15 @@ class MySQLSession(Session):
         if reply is not None:
             self.in_flight = False
             self.transaction = reply.transaction
+            if not isinstance(reply.outcome, Failed):
+                self._note()
         return reply
+
+    def _note(self) -> None:
+        if (xid := xid_of(self._sql)) is not None and xid not in self.xids:
+            self.xids.append(xid)
+        if self.succeeded is not None:
+            self.succeeded(self._sql)
 
     def fileno(self) -> int:
         return self.wire.fileno()
@@ -98,8 +113,9 @@ class MySQLSession(Session):
         self._broken = None
         self.transaction = TransactionState.NONE
 
-    def kind_of(self, errno: int) -> ErrorKind:
+    def kind_of(self, errno: int, message: str) -> ErrorKind:
         """The meaning of an error of the statement in flight."""
+        del message  # it matters to a DBMS that has one number for all sorts of things
         if errno == _LOCK_WAIT_TIMEOUT and _NOWAIT.search(self._sql):
             return ErrorKind.LOCK_NOT_AVAILABLE  # MariaDB and seekdb have no number of its own for NOWAIT
         return self._kinds.get(errno, ErrorKind.OTHER)
@@ -127,7 +143,7 @@ class MySQLSession(Session):
     def _follow_up(self, result: Result) -> bool:
         """Send the question that this result calls for, if any."""
         if isinstance(result, Refused):
-            if self.kind_of(result.errno) is ErrorKind.CONNECTION_LOST:
+            if self.kind_of(result.errno, result.message) is ErrorKind.CONNECTION_LOST:
                 return False
             self.wire.send(COMMAND.COM_PING)
             return True
@@ -151,7 +167,7 @@ class MySQLSession(Session):
             return self._plain_reply(first, _read_warnings(second))
         if isinstance(second, Refused):
             return self._lost(second.message, second.errno)
-        kind = self.kind_of(first.errno)
+        kind = self.kind_of(first.errno, first.message)
         state = self.state_after(kind, bool(second.status & STATUS_IN_TRANSACTION))
         undone = what_was_undone(kind, self.transaction, state)
         return Reply(Failed(kind, str(first.errno), first.message, undone), state)

@@ -15,6 +15,13 @@ from acidtest.servers.base import Endpoint
 from acidtest.targets.base import Session, Target, Watch, comes_back
 from acidtest.targets.mysql_family.catalog import quote_name
 from acidtest.targets.mysql_family.errors import FAMILY
+from acidtest.targets.mysql_family.leftovers import (
+    Inventory,
+    may_outlive_the_database,
+    put_back,
+    roll_back,
+    xid_of,
+)
 from acidtest.targets.mysql_family.private import PrivateDatabase, drop_marked
 from acidtest.targets.mysql_family.replies import ConnectionLostError, Refused, ResultSet
 from acidtest.targets.mysql_family.session import MySQLSession
@@ -69,6 +76,8 @@ class FamilyTarget(Target):
         self._server = server
         self._sessions: dict[int, MySQLSession] = {}
         self._watches: WeakSet[FamilyWatch] = WeakSet()
+        self._outliving: list[str] = []
+        self._xids: set[str] = set()
         self._control = Wire(endpoint, label, None, multi=True)
         self._begin()
 
@@ -93,6 +102,7 @@ class FamilyTarget(Target):
     def open_session(self) -> Session:
         self._bury_sessions()
         session = self.session_class(self._session_wire(), self.default_level, self.kinds)
+        session.succeeded = self._note
         self._sessions[session.thread_id] = session
         return session
 
@@ -114,6 +124,10 @@ class FamilyTarget(Target):
         if not own.alive:
             raise TargetFailedError(f"{self.label}: the session was lost")
         try:
+            for xid in own.xids:  # refused if the case has ended it itself
+                own.wire.exchange(f"XA END {xid}")
+                own.wire.exchange(f"XA ROLLBACK {xid}")
+            own.xids.clear()
             if thorough or not _rolled_back(own):
                 self._reset(own)
         except ConnectionLostError:  # killed while it was idle; if the server died, this fails too
@@ -138,12 +152,26 @@ class FamilyTarget(Target):
         self._watches.add(watch)
         return watch
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
         self._bury_sessions()
-        self._private.rebuild(statements)
+        self._put_back()
+        self._private.clear()
+
+    def renew(self) -> None:
+        self._bury_sessions()
+        self._put_back()
+        drop_marked(self._control, self._private.name)
+        self.close_sessions()  # they stand in the database that is gone
+        self._make_private()
+
+    def build(self, statements: Sequence[str]) -> None:
+        for statement in statements:
+            self._note(statement)
+        self._private.build(statements)
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         self._bury_sessions()
+        self._put_back()
         self._private.refill(tables, statements)
 
     def schema(self) -> Schema:
@@ -207,10 +235,30 @@ class FamilyTarget(Target):
             self._check_member()
             self._control.ask(_CONTROL_SETTINGS)
             self.prepare_server()
-            self._private = PrivateDatabase(self._control, self.has_events, self.minds_foreign_keys())
+            self._inventory = Inventory.take(self._control)
+            self._make_private()
         except BaseException:
             self._control.close()
             raise
+
+    def _make_private(self) -> None:
+        self._private = PrivateDatabase(self._control, self.has_events, self.minds_foreign_keys())
+
+    def _note(self, sql: str) -> None:
+        """Keep in mind what may outlive the case."""
+        if may_outlive_the_database(sql):
+            self._outliving.append(sql)
+        if (xid := xid_of(sql)) is not None:
+            self._xids.add(xid)
+
+    def _put_back(self) -> None:
+        """Undo what a case left outside of the private database."""
+        if self._xids:
+            xids, self._xids = self._xids, set()
+            roll_back(self._control, xids)
+        if self._outliving:
+            statements, self._outliving = self._outliving, []
+            put_back(self._control, self._inventory, statements, self._server is not None)
 
     def version_number(self) -> tuple[int, ...]:
         """The server's version to compare with."""

@@ -137,12 +137,19 @@ def question(version: int) -> str:
 
 
 # plpgsql is in every database; a case may have made schemas of its own besides.
-EMPTY = """
+_EMPTY = """
 DO $$ DECLARE name text; BEGIN
   FOR name IN SELECT nspname FROM pg_namespace WHERE nspname !~ '^pg_' AND nspname <> 'information_schema'
   LOOP EXECUTE format('DROP SCHEMA %I CASCADE', name); END LOOP;
 END $$;
-CREATE SCHEMA public"""
+CREATE SCHEMA public;
+GRANT {} ON SCHEMA public TO PUBLIC"""
+
+
+def emptying(version: int) -> str:
+    """Drop all schemas, and make `public` as a new database has it."""
+    return _EMPTY.format("USAGE" if version >= 150000 else "ALL")
+
 
 NEEDS_TRUNCATE = """
 SELECT EXISTS (SELECT 1 FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace

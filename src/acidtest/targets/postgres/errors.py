@@ -8,30 +8,48 @@ from acidtest.model import ErrorKind, TransactionState, Undone
 # A whole code is looked up first, then its class (the first two characters).
 KINDS = {
     "08": ErrorKind.CONNECTION_LOST,
+    "09": ErrorKind.CONSTRAINT,  # an action that was triggered
     "0A": ErrorKind.UNSUPPORTED,
+    "0B": ErrorKind.TRANSACTION_STATE,
+    "0F": ErrorKind.BAD_VALUE,  # a locator
+    "0L": ErrorKind.ACCESS,
+    "0P": ErrorKind.ACCESS,
+    "0Z": ErrorKind.SYNTAX,  # GET STACKED DIAGNOSTICS outside of a handler
+    "20": ErrorKind.BAD_VALUE,  # CASE without a branch that fits
     "21": ErrorKind.BAD_VALUE,  # cardinality violation: a scalar subquery with several rows
     "22": ErrorKind.BAD_VALUE,
     "22001": ErrorKind.TRUNCATION,
     "22003": ErrorKind.OUT_OF_RANGE,
     "22008": ErrorKind.OUT_OF_RANGE,  # date or time
+    "2200H": ErrorKind.OUT_OF_RANGE,  # a sequence has reached its limit
     "22012": ErrorKind.DIVISION_BY_ZERO,
     "22015": ErrorKind.OUT_OF_RANGE,  # interval
     "22026": ErrorKind.TRUNCATION,  # bit string of the wrong length
     "23": ErrorKind.CONSTRAINT,
+    "23001": ErrorKind.FOREIGN_KEY,  # its RESTRICT, since 18
     "23502": ErrorKind.NOT_NULL,
     "23503": ErrorKind.FOREIGN_KEY,
     "23505": ErrorKind.DUPLICATE_KEY,
     "23514": ErrorKind.CHECK,
     "23P01": ErrorKind.CONSTRAINT,  # exclusion
+    "24": ErrorKind.TRANSACTION_STATE,  # a cursor
     "25": ErrorKind.TRANSACTION_STATE,
     "25006": ErrorKind.READ_ONLY,
+    "26": ErrorKind.NO_SUCH_OBJECT,  # a prepared statement
+    "27": ErrorKind.CONSTRAINT,  # a row that a trigger of the same command has changed
     "28": ErrorKind.ACCESS,
     "2B": ErrorKind.CONSTRAINT,  # other objects depend on it
+    "2D": ErrorKind.TRANSACTION_STATE,
+    "2F": ErrorKind.BAD_VALUE,  # a function did what it must not
+    "34": ErrorKind.NO_SUCH_OBJECT,  # a cursor
+    "38": ErrorKind.BAD_VALUE,
+    "39": ErrorKind.BAD_VALUE,
     "3B": ErrorKind.TRANSACTION_STATE,  # no such savepoint
     "3D": ErrorKind.NO_SUCH_OBJECT,
     "3F": ErrorKind.NO_SUCH_OBJECT,
-    "40001": ErrorKind.SERIALIZATION_FAILURE,
+    "40": ErrorKind.SERIALIZATION_FAILURE,
     "40002": ErrorKind.CONSTRAINT,
+    "40003": ErrorKind.CONNECTION_LOST,  # nobody knows whether the statement was completed
     "40P01": ErrorKind.DEADLOCK,
     "42": ErrorKind.SYNTAX,
     "42501": ErrorKind.ACCESS,
@@ -39,11 +57,14 @@ KINDS = {
     "42704": ErrorKind.NO_SUCH_OBJECT,
     "42701": ErrorKind.OBJECT_EXISTS,
     "42710": ErrorKind.OBJECT_EXISTS,
+    "42712": ErrorKind.OBJECT_EXISTS,
     "42723": ErrorKind.OBJECT_EXISTS,
     "42804": ErrorKind.BAD_VALUE,  # datatype mismatch
     "42846": ErrorKind.BAD_VALUE,  # no such cast
     "42883": ErrorKind.NO_SUCH_OBJECT,
+    "428C9": ErrorKind.CONSTRAINT,  # a value for a generated column
     "42P01": ErrorKind.NO_SUCH_OBJECT,
+    "42P02": ErrorKind.NO_SUCH_OBJECT,
     "42P03": ErrorKind.OBJECT_EXISTS,
     "42P04": ErrorKind.OBJECT_EXISTS,
     "42P05": ErrorKind.OBJECT_EXISTS,
@@ -52,15 +73,23 @@ KINDS = {
     "44000": ErrorKind.CHECK,  # a view's WITH CHECK OPTION
     "53": ErrorKind.RESOURCES,
     "54": ErrorKind.RESOURCES,
-    "55": ErrorKind.OTHER,
+    "55": ErrorKind.UNSUPPORTED,  # not in the state that it would have to be in
     "55006": ErrorKind.LOCK_NOT_AVAILABLE,  # object in use
     "55P03": ErrorKind.LOCK_NOT_AVAILABLE,
-    "57014": ErrorKind.CANCELLED,
+    "55P04": ErrorKind.TRANSACTION_STATE,  # a new value of an enum, before COMMIT
+    "57": ErrorKind.CANCELLED,
     "57P01": ErrorKind.CONNECTION_LOST,
     "57P02": ErrorKind.CONNECTION_LOST,
     "57P03": ErrorKind.CONNECTION_LOST,
+    "57P04": ErrorKind.CONNECTION_LOST,
     "57P05": ErrorKind.CONNECTION_LOST,
     "58": ErrorKind.INTERNAL,  # errors of the operating system
+    "72": ErrorKind.TRANSACTION_STATE,  # the snapshot is too old
+    "F0": ErrorKind.RESOURCES,  # its configuration
+    "HV": ErrorKind.UNSUPPORTED,  # foreign data
+    "P0": ErrorKind.BAD_VALUE,
+    "P0001": ErrorKind.CONSTRAINT,  # RAISE of the case's own
+    "P0004": ErrorKind.CHECK,  # ASSERT
     "XX": ErrorKind.INTERNAL,
 }
 

@@ -5,7 +5,10 @@ figures. Statements go by the simple query protocol: one message each, and sever
 itself speaks to the server.
 """
 
+import re
 import select
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from pathlib import Path
 from time import monotonic
 
@@ -22,13 +25,14 @@ from acidtest.model import (
     Rows,
     TransactionState,
     Undone,
+    Value,
     Warning,
 )
 from acidtest.servers.base import Endpoint
 from acidtest.sql import StatementKind, kind_of
 from acidtest.targets.base import Session
 from acidtest.targets.postgres.errors import IN_FAILED_TRANSACTION, classify, undone
-from acidtest.targets.postgres.values import decode_text, decoder
+from acidtest.targets.postgres.values import decode_text, decoder, encode
 from acidtest.targets.sqltext import unsendable
 
 CONNECT_LIMIT_S = 10
@@ -70,12 +74,22 @@ _GONE = Failed(ErrorKind.CONNECTION_LOST, "", "the session is closed", Undone.NO
 
 _Outcome = Rows | Affected | Failed
 
+_DRIVER_PROSE = re.compile(r"^(?:[a-z ]+ failed: )?(?:FATAL|PANIC|ERROR):\s*|^[a-z ]+ failed: ")
+"""What the driver and libpq put before the server's own words."""
+
 
 class PostgresSession(Session):
     """One connection. `pid` is its backend, `level` the isolation level it stands at."""
 
-    def __init__(self, endpoint: Endpoint, database: str, settings: dict[str, str] | None = None) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        database: str,
+        settings: dict[str, str] | None = None,
+        succeeded: Callable[[str], None] | None = None,
+    ) -> None:
         self.level = Level.READ_COMMITTED
+        self._succeeded = succeeded  # is told each statement that did
         self._lost: Failed | None = None
         self._unsent: Failed | None = None
         self._outcomes: list[_Outcome] = []
@@ -96,7 +110,7 @@ class PostgresSession(Session):
         """A setting that the server reported by itself, such as `is_superuser`."""
         return (self._connection.parameter_status(name.encode()) or b"").decode()
 
-    def launch(self, sql: str) -> None:
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
         self._outcomes.clear()
         self._warnings.clear()
         self._unsent = unsendable(sql)
@@ -104,7 +118,10 @@ class PostgresSession(Session):
             return
         self._sent = sql
         try:
-            self._connection.send_query(sql.encode())
+            if parameters is None:
+                self._connection.send_query(sql.encode())
+            else:
+                self._connection.send_query_params(sql.encode(), [encode(value) for value in parameters])
             while self._connection.flush():
                 # More than the socket takes at once. An idle server reads on, so this ends.
                 _wait_for(self._descriptor, select.POLLIN | select.POLLOUT, ANSWER_LIMIT_S)
@@ -118,9 +135,17 @@ class PostgresSession(Session):
         try:
             complete = not self.alive or self._receive()
         except PsycopgError as error:
-            self._lose(str(error))
+            self._lose(*(self._last_words() or (str(error),)))
             complete = True
         return self._reply() if complete else None
+
+    def _last_words(self) -> tuple[str, str] | None:
+        """What the server said before it cut the connection, which is the better reason, and its code."""
+        with suppress(PsycopgError):
+            while (result := self._connection.get_result()) is not None:
+                self._outcomes.append(self._outcome(result))
+        said = [one for one in self._outcomes if isinstance(one, Failed) and one.code]
+        return (said[-1].message, said[-1].code) if said else None
 
     def _receive(self) -> bool:
         """Take what has come; whether that was all."""
@@ -146,7 +171,9 @@ class PostgresSession(Session):
         elif isinstance(outcome, Failed):
             extent = undone(before, self.transaction)
             outcome = Failed(outcome.kind, outcome.code, outcome.message, extent)
-        parts = tuple(self._outcomes) if len(self._outcomes) > 1 else ()
+        if self._succeeded is not None and not isinstance(outcome, Failed):
+            self._succeeded(self._sent)
+        parts = tuple(self._outcomes) if self.alive and len(self._outcomes) > 1 else ()
         return Reply(outcome, self.transaction, tuple(self._warnings), parts)
 
     def _outcome(self, result: pq.abc.PGresult) -> _Outcome:
@@ -181,6 +208,7 @@ class PostgresSession(Session):
 
     def _lose(self, message: str, sqlstate: str = "") -> None:
         first_line = message.strip().splitlines()[0] if message.strip() else "the connection is gone"
+        first_line = _DRIVER_PROSE.sub("", first_line)
         self._lost = Failed(ErrorKind.CONNECTION_LOST, sqlstate, first_line, Undone.CONNECTION)
         self.alive = False
         self._connection.finish()

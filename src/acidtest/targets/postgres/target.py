@@ -5,7 +5,7 @@ READ UNCOMMITTED exists by name and behaves as READ COMMITTED
 """
 
 from collections.abc import Sequence
-from contextlib import suppress
+from contextlib import closing, suppress
 from secrets import token_hex
 from time import monotonic
 from typing import Protocol
@@ -16,7 +16,7 @@ from acidtest.model import Level, Rows, Schema, State, TransactionState, freeze_
 from acidtest.servers.base import Endpoint
 from acidtest.sql import may_leave_session_traces
 from acidtest.targets.base import Session, Target, Watch, comes_back
-from acidtest.targets.postgres import catalog
+from acidtest.targets.postgres import catalog, leftovers
 from acidtest.targets.postgres.session import PostgresSession, RefusedError
 from acidtest.targets.postgres.watch import PostgresWatch
 from acidtest.targets.sqltext import quote
@@ -71,12 +71,14 @@ class PostgresTarget(Target):
         self._control_session: PostgresSession | None = None
         self._refills = 0
         self._truncates: bool | None = None
+        self._inventory: leftovers.Inventory | None = None
+        self._outliving: list[str] = []  # statements that may have made what outlives the schemas
         self._create_database()
 
     # -- sessions
 
     def open_session(self) -> Session:
-        session = PostgresSession(self.endpoint, self._database, self._settings)
+        session = PostgresSession(self.endpoint, self._database, self._settings, self._note)
         for pid in [pid for pid, one in self._sessions.items() if not one.alive]:
             del self._sessions[pid]
         self._sessions[session.pid] = session
@@ -112,19 +114,42 @@ class PostgresTarget(Target):
                 return
 
     def watch(self) -> Watch | None:
-        watch = PostgresWatch(PostgresSession(self.endpoint, self._database), self._sessions)
+        watch = PostgresWatch(self._admin(), self._sessions)
         self._watches.add(watch)
         return watch
 
     # -- the private database
 
-    def rebuild(self, statements: Sequence[str]) -> None:
+    def clear(self) -> None:
+        if self._outliving:
+            self.renew()
+            return
+        try:
+            self._control.ask(catalog.emptying(self._control.version_number))
+        except RefusedError:
+            self.renew()  # its catalogue is damaged, or something in it cannot be dropped
+
+    def renew(self) -> None:
+        statements, self._outliving = self._outliving, []
+        leftovers.end_prepared_transactions(self._control)
+        self._close_sessions()
+        self._drop_database()
+        self._database = f"acidtest_{token_hex(6)}"
+        self._create_database()
+        if statements and self._inventory is not None:
+            with closing(self._admin()) as admin:
+                leftovers.remove_from_cluster(admin, self._inventory, statements, self._server is not None)
+
+    def _note(self, sql: str) -> None:
+        if leftovers.may_outlive_the_schema(sql):
+            self._outliving.append(sql)
+
+    def build(self, statements: Sequence[str]) -> None:
         self._truncates = None
-        control = self._control
-        control.ask(catalog.EMPTY)
         for statement in statements:
             self._set_up(statement)
-        self.clean(control, thorough=any(map(may_leave_session_traces, statements)))
+            self._note(statement)
+        self.clean(self._control, thorough=any(map(may_leave_session_traces, statements)))
 
     def refill(self, tables: Sequence[str], statements: Sequence[str]) -> None:
         if self._truncates is None:
@@ -199,12 +224,21 @@ class PostgresTarget(Target):
             version = admin.parameter("server_version")
             raise UsageError(f"{self.label} is PostgreSQL {version}; acidtest needs 9.6 or later")
         self.version = admin.parameter("server_version")
+        if self._inventory is None:
+            self._inventory = leftovers.Inventory.take(admin)
         if admin.parameter("is_superuser") == "on":
             self._settings = {"deadlock_timeout": f"{DEADLOCK_TIMEOUT_MS}ms"}
 
     def is_alive(self) -> bool:
         try:
             self._control.ask("SELECT 1")
+        except TargetFailedError:
+            return self._takes_connections()  # it may be the private database alone that is lost
+        return True
+
+    def _takes_connections(self) -> bool:
+        try:
+            self._admin().close()
         except TargetFailedError:
             return False
         return True
@@ -236,7 +270,12 @@ class PostgresTarget(Target):
             self._server.stop()
 
     def _close_connections(self) -> None:
-        for session in [*self._sessions.values(), *self._watches, self._control_session]:
+        self._close_sessions()
+        for watch in self._watches:
+            watch.close()
+
+    def _close_sessions(self) -> None:
+        for session in [*self._sessions.values(), self._control_session]:
             if session is not None:
                 session.close()
         self._sessions.clear()
@@ -252,6 +291,7 @@ class PostgresTarget(Target):
             )
             if marks.rows != ((MARK,),):
                 return
+            leftovers.drop_slots(admin, self._database)
             force = " WITH (FORCE)" if admin.version_number >= 130000 else ""
             if not force:
                 admin.ask(

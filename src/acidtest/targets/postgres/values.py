@@ -1,7 +1,7 @@
 """PostgreSQL's text output as typed values, by the type OIDs of the result."""
 
 from collections.abc import Callable
-from datetime import date, datetime, time
+from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 from acidtest.model import Value
@@ -70,3 +70,17 @@ DECODERS: dict[int, Decoder] = {
 def decoder(oid: int) -> Decoder:
     """What turns the text of a type into a value."""
     return DECODERS.get(oid, decode_text)
+
+
+def encode(value: Value) -> bytes | None:
+    """A value as text for a placeholder; the server finds out the type from where it stands."""
+    match value:
+        case None:
+            return None
+        case bool():
+            return b"t" if value else b"f"
+        case bytes():
+            return b"\\x" + value.hex().encode()
+        case timedelta():
+            return f"{value.days} days {value.seconds} seconds {value.microseconds} microseconds".encode()
+    return str(value).encode()

@@ -7,9 +7,13 @@ from acidtest.model import Rows
 from acidtest.targets.base import Session, Waits, Watch
 from acidtest.targets.postgres.session import PostgresSession
 
+PREPARED = 0
+"""What stands for a prepared transaction among those that block: it has no backend."""
+
 
 class PostgresWatch(Watch):
-    """One question for all sessions in flight, on a connection of its own."""
+    """One question for all sessions in flight, on a connection of its own, to another database: what works
+    concurrently (REINDEX, DETACH) waits for every transaction of its own one, and must not wait for this."""
 
     def __init__(self, session: PostgresSession, sessions: Mapping[int, Session]) -> None:
         self._session = session
@@ -20,8 +24,8 @@ class PostgresWatch(Watch):
             blocking += " || pg_safe_snapshot_blocking_pids(pid)"
         session.ask(
             "PREPARE acidtest_waits (int[]) AS SELECT pid, blockers FROM"
-            f" (SELECT pid, {blocking} AS blockers FROM unnest($1) AS pid) AS asked"
-            " WHERE cardinality(blockers) > 0"
+            f" (SELECT pid, array_remove({blocking}, pg_backend_pid()) AS blockers"
+            " FROM unnest($1) AS pid) AS asked WHERE cardinality(blockers) > 0"
         )
 
     def ask(self, suspects: Sequence[Session]) -> None:
@@ -36,12 +40,14 @@ class PostgresWatch(Watch):
             return None
         if not isinstance(reply.outcome, Rows):
             raise TargetFailedError(f"PostgreSQL does not say who waits: {reply.outcome}")
-        return {self._sessions[int(str(pid))]: self._named(str(pids)) for pid, pids in reply.outcome.rows}
-
-    def _named(self, pids: str) -> frozenset[Session]:
-        """The sessions of `{12,34}`; backends that are not ours have no name here."""
-        numbers = map(int, pids.strip("{}").split(","))
-        return frozenset(self._sessions[pid] for pid in numbers if pid in self._sessions)
+        waits: dict[Session, frozenset[Session]] = {}
+        for pid, pids in reply.outcome.rows:
+            numbers = {int(number) for number in str(pids).strip("{}").split(",")}
+            named = frozenset(self._sessions[one] for one in numbers if one in self._sessions)
+            # Who waits for a backend of somebody else, such as autovacuum, goes on without any step of ours.
+            if named or PREPARED in numbers:
+                waits[self._sessions[int(str(pid))]] = named
+        return waits
 
     def fileno(self) -> int:
         return self._session.fileno()
