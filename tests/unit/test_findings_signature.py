@@ -10,7 +10,7 @@ from acidtest.examine import Examiner
 from acidtest.execute import Executor
 from acidtest.findings.deeds import Act, Deed
 from acidtest.findings.finding import Finding  # noqa: F401  (its parts are known to the codec)
-from acidtest.findings.places import Moment, StatementClass
+from acidtest.findings.places import Moment, Since, StatementClass
 from acidtest.findings.signature import (
     Cause,
     Crash,
@@ -50,7 +50,9 @@ from acidtest.targets.resolve import open_target
 ROWS = ViolationKind.WRONG_ROWS
 UPDATED = Deed(Act.UPDATE, Fate.COMMITTED)
 INSERTED = Deed(Act.INSERT, Fate.COMMITTED)
-DIRTY_ROWS = WrongRows(frozenset({RowReason(True, Reason.UNCOMMITTED), RowReason(False, Reason.INITIAL)}))
+DIRTY_ROWS = WrongRows(
+    frozenset({RowReason(True, Reason.UNCOMMITTED), RowReason(False, Reason.INITIAL, Since.OPEN)})
+)
 STALE_ROWS = WrongRows(
     frozenset({RowReason(True, Reason.REPLACED), RowReason(False, Reason.COMMITTED)}),
     stored=False,
@@ -99,7 +101,8 @@ def test_values_and_what_comes_later_do_not_matter() -> None:
     )
     assert one.digest == other.digest
     assert describe(one) == (
-        "wrong rows [P1]: too many (not committed) and too few (there from the start) at plain read "
+        "wrong rows [P1]: too many (not committed) and too few (there from the start, "
+        "changed by one that has not committed) at plain read "
         "after update still open"
     )
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from acidtest.findings.folder import DATA
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -26,6 +25,7 @@ from hypothesis.stateful import (
 from acidtest.campaign.plan import Chunk, Queue, Settings, cells_of
 from acidtest.campaign.statistics import Statistics
 from acidtest.campaign.store import FINDINGS, Listed, Store, Violation
+from acidtest.report.folder import DATA
 
 TARGETS = ("simulated", "sqlite")
 REASONS = ("foreign keys", "SET")

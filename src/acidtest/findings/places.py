@@ -38,6 +38,16 @@ class Moment(StrEnum):
     AFTER_FIRST_READ = "after its first read"
 
 
+class Since(StrEnum):
+    """Who has replaced or deleted a row by the time of the judged statement."""
+
+    NOBODY = "nobody"
+    WRITER = "its writer"
+    SELF = "the reader"
+    OPEN = "one that has not committed"
+    OTHER = "another"
+
+
 def shape_in(history: History, record: Record) -> Shape | None:
     """The shape of a statement in the SQL of the history."""
     return shape_of(record.sql, history.dbms)
@@ -119,6 +129,19 @@ def _transaction(history: History, session: str, step: int) -> Iterator[Record]:
                 break
             current = []
     yield from current
+
+
+def since_of(history: History, step: int | None, one: RowDifference) -> Since:
+    """Who has replaced or deleted a row."""
+    if one.by_step is None:
+        return Since.NOBODY
+    if step is not None and one.by == history.records[step].session:
+        return Since.SELF
+    if one.by == one.writer:
+        return Since.WRITER
+    committed = _commit_place(history, one.by, one.by_step)
+    still_open = step is not None and (committed is None or committed > _place(history, step))
+    return Since.OPEN if still_open else Since.OTHER
 
 
 def moment_of(history: History, step: int | None, witness: RowsWitness | StateWitness) -> Moment | None:

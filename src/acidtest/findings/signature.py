@@ -11,7 +11,16 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from acidtest.findings.deeds import Deed, deeds_before
-from acidtest.findings.places import Moment, StatementClass, is_stored, is_torn, moment_of, statement_class
+from acidtest.findings.places import (
+    Moment,
+    Since,
+    StatementClass,
+    is_stored,
+    is_torn,
+    moment_of,
+    since_of,
+    statement_class,
+)
 from acidtest.model import (
     CountWitness,
     CrashWitness,
@@ -33,13 +42,53 @@ from acidtest.model import (
 )
 
 
+class Sight(StrEnum):
+    """What wrong rows come to, whatever the verbs: which side of a row shows is an accident."""
+
+    OWN = "own writes are not seen"
+    DIRTY = "what is not committed shows"
+    ABORTED = "what was rolled back shows"
+    MADE_UP = "rows that nobody wrote show"
+    REPEATED = "rows show more often than they are there"
+    LATER = "what was committed later shows"
+    STALE = "what was committed in time does not show"
+    MISSING = "rows do not show that nobody has touched"
+    UNTRACED = "other values show"
+    ORDER = "rows come in another order"
+
+
 @dataclass(frozen=True, slots=True, order=True)
 class RowReason:
-    """Why rows are there too many (`extra`) or too few; `by_its_writer`: replaced by who had written it."""
+    """Why rows are there too many (`extra`) or too few, and who has replaced or deleted them since."""
 
     extra: bool
     reason: Reason
-    by_its_writer: bool = False
+    since: Since = Since.NOBODY
+
+    @property
+    def sight(self) -> Sight:
+        """What it comes to."""
+        if self.reason in (Reason.DELETED, Reason.REPLACED):
+            return Sight.OWN if self.since is Since.SELF else Sight.STALE
+        if self.reason in (Reason.COMMITTED, Reason.INITIAL):
+            return _HIDDEN_BY.get(self.since) or (
+                Sight.STALE if self.reason is Reason.COMMITTED else Sight.MISSING
+            )
+        return _SIGHTS[self.reason]
+
+
+_HIDDEN_BY = {Since.OPEN: Sight.DIRTY, Since.OTHER: Sight.LATER}
+_SIGHTS = {
+    Reason.NEVER_WRITTEN: Sight.MADE_UP,
+    Reason.ROLLED_BACK: Sight.ABORTED,
+    Reason.UNCOMMITTED: Sight.DIRTY,
+    Reason.OWN: Sight.OWN,
+    Reason.OWN_REPLACED: Sight.OWN,
+    Reason.REPEATED: Sight.REPEATED,
+    Reason.LATER: Sight.LATER,
+    Reason.DIRTY_COUNTS: Sight.STALE,
+    Reason.UNTRACED: Sight.UNTRACED,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +110,9 @@ class WrongRows:
         return min(self.reasons, key=lambda one: (_TELLING.index(one.reason), one), default=None)
 
     @property
-    def essence(self) -> "WrongRows":
-        """The telling reason alone: the rest is the other side of the same row, or an accident."""
-        telling = self.telling
-        return WrongRows(frozenset() if telling is None else frozenset({telling}))
+    def sight(self) -> Sight:
+        """What it comes to."""
+        return min((one.sight for one in self.reasons), key=list(Sight).index, default=Sight.ORDER)
 
     def may_become(self, other: "WrongRows") -> bool:
         """Whether fewer rows can be wrong for the same reason."""
@@ -143,11 +191,16 @@ Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Cra
 
 @dataclass(frozen=True, slots=True)
 class Cause:
-    """What is taken for one cause: a deviation, or all that went wrong in the same way."""
+    """What is taken for one cause: a deviation, or all that goes wrong in the same way.
+
+    A wait that is missing is the same whoever should have waited; a read that shows what is wrongly stored
+    is the same as a wrong final state.
+    """
 
     explained_by: tuple[str, ...] = ()
     kind: ViolationKind | None = None
     phenomenon: Phenomenon | None = None
+    sight: Sight | None = None
     part: Part | None = None
     statement: StatementClass = StatementClass.NONE
     waited: bool = False
@@ -172,8 +225,19 @@ class Signature:
         """What it is grouped by."""
         if self.explained_by:
             return Cause(explained_by=self.explained_by)
-        part = self.part.essence if isinstance(self.part, WrongRows) else self.part
-        return Cause((), self.kind, self.phenomenon, part, self.statement, self.waited)
+        match self.part:
+            case WrongRows(stored=True) as part:
+                return Cause(
+                    kind=ViolationKind.WRONG_FINAL_STATE,
+                    sight=part.sight,
+                    statement=StatementClass.FINAL_STATE,
+                )
+            case WrongRows() as part:
+                return Cause(kind=self.kind, sight=part.sight, statement=self.statement, waited=self.waited)
+            case MissingWait() as part:
+                return Cause(kind=self.kind, part=part)
+            case part:
+                return Cause((), self.kind, self.phenomenon, None, part, self.statement, self.waited)
 
     @property
     def digest(self) -> str:
@@ -283,9 +347,7 @@ def _part(history: History, violation: Violation) -> Part:
 def _wrong_rows(history: History, violation: Violation, witness: RowsWitness | StateWitness) -> WrongRows:
     return WrongRows(
         frozenset(
-            RowReason(
-                one.extra, one.reason, bool(one.by) and one.by == one.writer and one.reason is Reason.REPLACED
-            )
+            RowReason(one.extra, one.reason, since_of(history, violation.step, one))
             for one in witness.differences
         ),
         stored=is_stored(history, witness) if violation.step is not None else None,

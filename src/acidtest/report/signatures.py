@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from acidtest.findings.deeds import Deed
-from acidtest.findings.places import StatementClass
+from acidtest.findings.places import Since, StatementClass
 from acidtest.findings.signature import (
     Crash,
     Cycle,
@@ -94,5 +94,6 @@ def _rows(part: WrongRows) -> str:
 
 def _reasons(reasons: Iterable[RowReason]) -> str:
     return ", ".join(
-        f"{one.reason.value}{' by its writer' if one.by_its_writer else ''}" for one in sorted(reasons)
+        f"{one.reason.value}{'' if one.since is Since.NOBODY else f', changed by {one.since.value}'}"
+        for one in sorted(reasons)
     )
