@@ -90,6 +90,12 @@ def decode_value(data: Any) -> Value:
     raise ValueError(f"{data!r} is no value of a DBMS")
 
 
+def _read_row(data: Any) -> Row:
+    if not isinstance(data, list | tuple):
+        raise ValueError("it is no list")
+    return tuple(map(decode_value, data))
+
+
 def _typed(name: str, text: str) -> dict[str, str]:
     return {TAG: name, "value": text}
 
@@ -172,9 +178,7 @@ def _make() -> Converter:
     )
     converter.register_structure_hook_func(lambda kind: kind == Value, lambda data, _kind: decode_value(data))
     converter.register_unstructure_hook_func(lambda kind: kind == Value, encode_value)
-    converter.register_structure_hook_func(
-        lambda kind: kind == Row, lambda data, _kind: tuple(map(decode_value, data))
-    )
+    converter.register_structure_hook_func(lambda kind: kind == Row, lambda data, _kind: _read_row(data))
     converter.register_unstructure_hook_func(
         lambda kind: kind == Row, lambda row: [encode_value(value) for value in row]
     )
