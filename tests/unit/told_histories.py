@@ -1,4 +1,4 @@
-"""Histories told step by step, for DBMSs that are not on the machine: what a right one does, and a wrong one."""
+"""Histories told step by step, for DBMSs that are not on the machine: what a right and a wrong one do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -114,7 +114,7 @@ class _Teller:
         return Rows(tuple(f"c{i}" for i in range(width)), tuple(result))
 
     def _after(self, sql: str, outcome: Outcome, before: TransactionState) -> TransactionState:
-        word = sql.split()[0].upper()
+        word = sql.split(maxsplit=1)[0].upper()
         if word in ("BEGIN", "START"):
             return TransactionState.OPEN
         if word in ("COMMIT", "ROLLBACK") and "TO" not in sql.upper().split():
