@@ -124,7 +124,7 @@ def judgement_of(history: History, verdicts: Iterable[Verdict]) -> Judgement:
 
 def _promises_serializability(history: History) -> bool:
     claims = claims_of(history)
-    return claims is not None and all(claim.serializable for claim in claims.values())
+    return claims is not None and all(claim.serializable for claim in claims.used())
 
 
 def first_violation(verdicts: Iterable[Verdict]) -> Verdict | None:

@@ -1,7 +1,7 @@
 """Isolation specs on a target: every permutation is run, judged, and compared with what was recorded."""
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
@@ -17,7 +17,8 @@ from acidtest.casefile.isolation import (
     permutations,
 )
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.execute import Executor
+from acidtest.examine import Examined, Examiner
+from acidtest.execute import DiedLaterError
 from acidtest.model import Case, History, Judgement, Level, Verdict
 
 SUFFIX = ".spec"
@@ -26,8 +27,6 @@ DBMS = "postgres"
 
 DATABASE = "isolation_regression"
 """What the suite's database is called. Ours has a name of its own, so what names that one cannot be run."""
-
-Judge = Callable[[History], Sequence[Verdict]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,18 +69,9 @@ class Ran:
     differences: tuple[Difference, ...] = ()
     why: str = ""
     verdicts: tuple[Verdict, ...] = ()
+    judgement: Judgement | None = None
+    """What the oracles say together; None if nobody judged."""
     server_failed: bool = False
-
-    @property
-    def judgement(self) -> Judgement | None:
-        """What the oracles say together: a violation of one, else unknown if none but `crash` passed it; None
-        if nobody judged."""
-        if not self.verdicts:
-            return None
-        if any(one.judgement is Judgement.VIOLATION for one in self.verdicts):
-            return Judgement.VIOLATION
-        decided = any(one.judgement is Judgement.PASS and one.oracle != "crash" for one in self.verdicts)
-        return Judgement.PASS if decided else Judgement.UNKNOWN
 
 
 def spec_files(folder: Path) -> list[Path]:
@@ -100,29 +90,51 @@ def load_spec_cases(path: Path, where: Path | None) -> tuple[SpecCase, ...]:
     return tuple(SpecCase(one, recorded) for one in orders)
 
 
-def run_specs(
-    executor: Executor, cases: Sequence[SpecCase], level: Level | None, judge: Judge
-) -> Iterator[Ran]:
+def run_specs(examiner: Examiner, cases: Sequence[SpecCase], level: Level | None) -> list[Ran]:
     """Run permutations one after the other. What the target cannot run is said and left out."""
+    ran: list[Ran] = []
     for one in cases:
-        yield _run(executor, one, level, judge)
+        try:
+            ran.append(_run(examiner, one, level))
+        except DiedLaterError as late:
+            ran[-1] = _examined(cases[len(ran) - 1], Examined(late.history, examiner.judge(late.history)))
+            if examiner.target.is_alive():
+                ran.append(_run(examiner, one, level))
+        if ran[-1].server_failed and not examiner.target.is_alive():
+            break
+    if (history := examiner.executor.late_death()) is not None:
+        ran[-1] = _examined(cases[len(ran) - 1], Examined(history, examiner.judge(history)))
+    died = f"the server died at permutation {len(ran)}"
+    return [*ran, *(Ran(*_about(one), Result.NOT_RUN, why=died) for one in cases[len(ran) :])]
 
 
-def _run(executor: Executor, one: SpecCase, level: Level | None, judge: Judge) -> Ran:
-    permutation = one.permutation
-    about = (permutation.spec.name, permutation.number, permutation.names)
-    if any(DATABASE in text for text in permutation.spec.texts):
-        return Ran(*about, Result.NOT_RUN, why=f"it names the database {DATABASE}, and ours has another name")
+def _about(one: SpecCase) -> tuple[str, int, tuple[str, ...]]:
+    return one.permutation.spec.name, one.permutation.number, one.permutation.names
+
+
+def _run(examiner: Examiner, one: SpecCase, level: Level | None) -> Ran:
+    if any(DATABASE in text for text in one.permutation.spec.texts):
+        why = f"it names the database {DATABASE}, and ours has another name"
+        return Ran(*_about(one), Result.NOT_RUN, why=why)
     try:
-        history = executor.run(one.case.at_level(level), fresh=True)
+        return _examined(one, examiner.examine(one.case.at_level(level), fresh=True))
+    except DiedLaterError:
+        raise
     except UsageError as refused:
-        return Ran(*about, Result.NOT_RUN, why=str(refused))
+        return Ran(*_about(one), Result.NOT_RUN, why=str(refused))
     except TargetFailedError as failed:
-        return Ran(*about, Result.NOT_RUN, why=str(failed), server_failed=True)
-    differences = one.differences(history)
-    result = Result.RAN if differences is None else Result.DIFFERS if differences else Result.AGREES
+        return Ran(*_about(one), Result.NOT_RUN, why=str(failed), server_failed=True)
+
+
+def _examined(one: SpecCase, run: Examined) -> Ran:
+    differences = one.differences(run.history)
     return Ran(
-        *about, result, differences or (), verdicts=tuple(judge(history)), server_failed=history.server_died
+        *_about(one),
+        Result.RAN if differences is None else Result.DIFFERS if differences else Result.AGREES,
+        differences or (),
+        verdicts=run.verdicts,
+        judgement=run.judgement if run.verdicts else None,
+        server_failed=run.history.server_died,
     )
 
 

@@ -84,7 +84,7 @@ class Server:
         self.target.close()
 
 
-def open_server(spec: str) -> Server:
+def open_server(spec: str, *, tables: bool = True) -> Server:
     """Start or reach a server and create the tables."""
     target = open_target(spec)
     own_kinds = KINDS.get(target.dbms)
@@ -92,7 +92,7 @@ def open_server(spec: str) -> Server:
     schema = schema_of([table_of(name, kinds) for name in TABLES])
     server = Server(target, dialect_of(target.dbms), kinds, schema, {})
     server.dialect = dialect_of(target.dbms, _settings(server))
-    for name in TABLES:
+    for name in TABLES if tables else ():
         server.must(declaration(name, kinds))
     return server
 

@@ -240,3 +240,58 @@ def test_two_executors_share_a_target_case_by_case(executor: Executor) -> None:
     with Executor(executor.target) as other:
         for one in (executor, other) * 3:
             assert one.run(waits).records[2].resumed_by == 3
+
+
+TIMEOUTS = {
+    "postgres": ("SET lock_timeout = '100ms'", "BEGIN"),
+    "mysql": ("SET innodb_lock_wait_timeout = 1", "BEGIN"),
+}
+
+
+def test_an_awaited_statement_runs_into_its_time_out_before_the_schedule_goes_on(executor: Executor) -> None:
+    if executor.target.dbms == "seekdb":
+        pytest.skip("its lock time-out is a setting of the server")
+    set_timeout, begin = TIMEOUTS.get(executor.target.dbms, TIMEOUTS["mysql"])
+    history = executor.run(
+        case(
+            f"""\
+/* tx1 */ {begin};
+/* tx1+ */ UPDATE t SET value = 11 WHERE id = 1;
+/* tx2 */ {set_timeout};
+/* tx2 */ UPDATE t SET value = 12 WHERE id = 1;
+-- await
+/* tx1 */ COMMIT;
+"""
+        )
+    )
+    failed = history.records[3].outcome
+    assert isinstance(failed, Failed)
+    assert failed.kind in (ErrorKind.LOCK_TIMEOUT, ErrorKind.LOCK_NOT_AVAILABLE)
+    assert history.observed_order == (0, 1, 2, 3, 4)
+    assert value_of(history, 1) == 11
+
+
+@pytest.mark.live("postgres")
+def test_a_script_is_one_message_and_the_teardown_takes_back_what_lies_outside_the_database() -> None:
+    text = """\
+-- setup
+CREATE TABLE t (a INT PRIMARY KEY);
+CREATE ROLE acidtest_teardown;
+-- schedule
+/* a */ INSERT INTO t VALUES (1)\\; INSERT INTO t VALUES (1);
+/* a */ INSERT INTO t VALUES (2)\\; SELECT a FROM t\\; SELECT a + 1 FROM t;
+-- teardown
+DROP ROLE acidtest_teardown;
+DROP ROLE acidtest_nobody;
+"""
+    with open_target("postgres") as target, Executor(target) as executor:
+        for _ in range(2):  # the second set-up would be refused if the role were still there
+            history = executor.run(parse_case(text, "case"))
+            first, second = history.records
+            assert isinstance(first.outcome, Failed)
+            assert second.outcome == Rows(("?column?",), ((3,),))
+            assert second.parts == (Affected(1), Rows(("a",), ((2,),)), second.outcome)
+            assert history.final == {"t": ((2,),)}
+            ((sql, failure),) = history.teardown_failures
+            assert sql == "DROP ROLE acidtest_nobody"
+            assert isinstance(failure, Failed)

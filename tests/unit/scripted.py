@@ -43,6 +43,7 @@ class _Mailbox:
         self._read, self._write = os.pipe()
         os.set_blocking(self._read, False)
         self._items: deque[object] = deque()
+        self._closed = False
 
     def put(self, item: object) -> None:
         self._items.append(item)
@@ -54,12 +55,19 @@ class _Mailbox:
         os.read(self._read, 1)
         return self._items.popleft()
 
+    @property
+    def is_empty(self) -> bool:
+        return not self._items
+
     def fileno(self) -> int:
         return self._read
 
     def close(self) -> None:
-        for fd in (self._read, self._write):
-            os.close(fd)
+        """May be called again."""
+        if not self._closed:
+            self._closed = True
+            for fd in (self._read, self._write):
+                os.close(fd)
 
 
 class ScriptedSession(Session):
@@ -76,6 +84,11 @@ class ScriptedSession(Session):
         """The server's reply arrives."""
         self._mailbox.put(reply)
 
+    @property
+    def is_read_out(self) -> bool:
+        """Whether no reply lies unread."""
+        return self._mailbox.is_empty
+
     def poll(self) -> Reply | None:
         reply = self._mailbox.get()
         if reply is None:
@@ -90,8 +103,7 @@ class ScriptedSession(Session):
         return self._mailbox.fileno()
 
     def close(self) -> None:
-        if self.alive:
-            self._mailbox.close()
+        self._mailbox.close()
         self.alive = False
 
 

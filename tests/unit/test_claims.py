@@ -6,9 +6,9 @@ from itertools import pairwise
 import pytest
 
 from acidtest.casefile import parse_case
-from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt, claim_for, claims_of
+from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt, TableLock, claim_for, claims_of
 from acidtest.execute import Executor
-from acidtest.model import ErrorKind, History, Level
+from acidtest.model import Affected, ErrorKind, History, Level, Record, TransactionState
 from acidtest.targets.resolve import DBMSS, make_target, open_target
 
 RU, RC = Level.READ_UNCOMMITTED, Level.READ_COMMITTED
@@ -186,14 +186,99 @@ def with_begin(ran: History, session: str, *begins: str) -> History:
     return replace(ran, records=tuple(records))
 
 
-def test_a_session_of_tidb_chooses_its_mode_by_begin() -> None:
-    ran = with_begin(history("tidb", tidb_txn_mode="optimistic"), "tx2", "BEGIN PESSIMISTIC")
+def test_a_transaction_of_tidb_has_the_mode_of_its_begin() -> None:
+    ran = with_begin(
+        history("tidb", tidb_txn_mode="optimistic"), "tx2", "BEGIN PESSIMISTIC", "BEGIN OPTIMISTIC"
+    )
     claims = claims_of(ran)
     assert claims is not None
+    steps = [record.step for record in ran.records if record.session == "tx2"]
     assert claims["tx1"].on_conflict is OnConflict.AT_COMMIT
-    assert claims["tx2"].on_conflict is OnConflict.WAIT
+    found = [claims.at("tx2", step).on_conflict for step in steps[:2]]
+    assert found == [OnConflict.WAIT, OnConflict.AT_COMMIT]
 
 
-def test_a_session_of_tidb_that_uses_both_modes_has_no_one_claim() -> None:
-    ran = history("tidb", tidb_txn_mode="pessimistic")
-    assert claims_of(with_begin(ran, "tx2", "BEGIN OPTIMISTIC", "BEGIN PESSIMISTIC")) is None
+# -- levels that statements choose
+
+
+def levels(dbms: str, *statements: tuple[str, TransactionState]) -> list[Level]:
+    """The levels of a session's steps, which begins at RC; each with where the session stood before it."""
+    ran = history(dbms)
+    records = tuple(
+        Record(step, "tx1", sql, Affected(0), before=before) for step, (sql, before) in enumerate(statements)
+    )
+    claims = claims_of(replace(ran, records=records, levels={"tx1": RC}))
+    assert claims is not None
+    return [claims.at("tx1", record.step).level for record in records]
+
+
+NONE, OPEN = TransactionState.NONE, TransactionState.OPEN
+
+
+@pytest.mark.parametrize(
+    "begin",
+    [
+        "BEGIN ISOLATION LEVEL SERIALIZABLE",
+        "BEGIN TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY",
+        "start transaction isolation  level serializable",
+    ],
+)
+def test_begin_chooses_the_level_of_its_transaction_alone(begin: str) -> None:
+    assert levels("postgres", (begin, NONE), ("SELECT 1", OPEN), ("COMMIT", OPEN), ("BEGIN", NONE)) == [
+        SER,
+        SER,
+        SER,
+        RC,
+    ]
+
+
+def test_set_transaction_is_about_the_open_transaction_in_postgres_and_about_the_next_in_mysql() -> None:
+    setting = "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"
+    within = (("BEGIN", NONE), (setting, OPEN), ("SELECT 1", OPEN), ("COMMIT", OPEN), ("SELECT 1", NONE))
+    assert levels("postgres", *within) == [RC, RR, RR, RR, RC]
+    before = ((setting, NONE), ("BEGIN", NONE), ("SELECT 1", OPEN), ("COMMIT", OPEN), ("SELECT 1", NONE))
+    assert levels("mysql", *before) == [RC, RR, RR, RR, RC]
+    assert levels("postgres", *before) == [RC, RC, RC, RC, RC], "PostgreSQL only warns"
+
+
+@pytest.mark.parametrize(
+    ("dbms", "setting"),
+    [
+        ("postgres", "SET SESSION CHARACTERISTICS AS TRANSACTION ISOLATION LEVEL SERIALIZABLE"),
+        ("postgres", "SET default_transaction_isolation = 'serializable'"),
+        ("mysql", "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE"),
+        ("mariadb", "SET tx_isolation = 'SERIALIZABLE'"),
+    ],
+)
+def test_a_session_keeps_its_level_until_its_transaction_is_over(dbms: str, setting: str) -> None:
+    found = levels(dbms, ("BEGIN", NONE), (setting, OPEN), ("SELECT 1", OPEN), ("SELECT 1", NONE))
+    assert found == [RC, RC, RC, SER]
+
+
+def test_a_setting_for_others_changes_nothing() -> None:
+    setting = "SET GLOBAL TRANSACTION ISOLATION LEVEL SERIALIZABLE"
+    assert levels("mysql", (setting, NONE), ("SELECT 1", NONE)) == [RC, RC]
+
+
+def test_only_what_is_read_only_deferrable_and_serializable_waits_for_its_snapshot() -> None:
+    ran = history("postgres")
+    for words, late in (
+        ("ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE", True),
+        ("ISOLATION LEVEL SERIALIZABLE READ ONLY NOT DEFERRABLE", False),
+        ("ISOLATION LEVEL SERIALIZABLE DEFERRABLE", False),
+        ("ISOLATION LEVEL REPEATABLE READ READ ONLY DEFERRABLE", False),
+    ):
+        records = (Record(0, "tx1", f"BEGIN {words}", Affected(0)),)
+        claims = claims_of(replace(ran, records=records, levels={"tx1": RC}))
+        assert claims is not None
+        assert claims.at("tx1", 0).late_snapshot is late, words
+
+
+def test_a_lock_that_conflicts_does_so_from_both_sides() -> None:
+    assert all(one.conflicts_with(two) == two.conflicts_with(one) for one in Lock for two in Lock)
+    assert all(one.conflicts_with(two) == two.conflicts_with(one) for one in TableLock for two in TableLock)
+    assert not Lock.KEY_SHARE.conflicts_with(Lock.NO_KEY_UPDATE)
+    assert Lock.KEY_SHARE.conflicts_with(Lock.EXCLUSIVE)
+    assert not TableLock.SHARE.conflicts_with(TableLock.SHARE)
+    assert TableLock.SHARE.conflicts_with(TableLock.ROW_EXCLUSIVE)
+    assert not TableLock.ROW_EXCLUSIVE.conflicts_with(TableLock.ROW_EXCLUSIVE)

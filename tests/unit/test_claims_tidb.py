@@ -129,9 +129,11 @@ def test_a_dirty_read_is_a_violation_in_optimistic_mode_too() -> None:
     assert verdict(history(case, done, (1, 11))) is Judgement.VIOLATION
 
 
-def test_a_session_of_two_modes_has_no_claim() -> None:
+def test_each_transaction_of_a_session_has_the_mode_that_it_begins_with() -> None:
     case = (
         "-- schedule\n/* tx1 */ BEGIN OPTIMISTIC;\n/* tx1 */ COMMIT;\n/* tx1 */ BEGIN;\n/* tx2 */ COMMIT;\n"
     )
-    run = history(case, (Affected(0),) * 4, (1, 10), mode="x")
-    assert claims_of(run) is None
+    claims = claims_of(history(case, (Affected(0),) * 4, (1, 10), mode="x"))
+    assert claims is not None
+    modes = [claims.at("tx1", step).on_conflict for step in (0, 1, 2)]
+    assert modes == [OnConflict.AT_COMMIT, OnConflict.AT_COMMIT, OnConflict.WAIT]

@@ -11,7 +11,9 @@ import pytest
 
 from acidtest.cli import main
 from acidtest.findings import Finding, Sighting
-from acidtest.findings.folder import read_finding, write_finding
+from acidtest.findings.finding import finding_from_json
+from acidtest.model import Known, Status
+from acidtest.report.folder import read_finding, write_finding
 from tests.unit.found import planted
 
 
@@ -36,6 +38,9 @@ def acidtest(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
     return call
 
 
+KNOWN = Known("MDEV-1", "a known bug", Status.CONFIRMED, "https://example.org/1")
+
+
 @pytest.fixture(scope="module")
 def unseen() -> Finding:
     return planted("own-write-unseen")
@@ -43,7 +48,7 @@ def unseen() -> Finding:
 
 @pytest.fixture(scope="module")
 def kept() -> Finding:
-    return replace(planted("rollback-keeps-row"), known=("MDEV-1",), shown=3, seconds=200.0)
+    return replace(planted("rollback-keeps-row"), explained_by=(KNOWN,), shown=3, seconds=200.0)
 
 
 @pytest.fixture
@@ -63,10 +68,10 @@ def test_the_list_has_a_line_for_each(acidtest: Acidtest, campaign: Path, unseen
     assert cells == [
         "1",
         unseen.digest,
-        "simulated@own-write-unseen 1.0",
-        "RR",
         "a transaction does not see its own UPDATE",
         "NEW",
+        "-",
+        "simulated@own-write-unseen RR",
         "10/10",
         "41 s",
         f"001-{unseen.digest}",
@@ -104,7 +109,7 @@ def test_what_is_shown_is_all_one_needs(
     for paragraph in finding.explanation:
         assert paragraph in result.out
     assert "shows in 3 of 10 runs (flaky)" in result.out
-    assert "known as: MDEV-1" in result.out
+    assert "simulated@rollback-keeps-row 1.0, explained by MDEV-1 (confirmed)\n" in result.out
     assert "levels: not tried" in result.out
     assert f"report: {folder}/report.md\n" in result.out
     replay = f"acidtest run {folder}/minimal.sql --target simulated@rollback-keeps-row --level SER"
@@ -148,8 +153,8 @@ def test_json_has_everything(acidtest: Acidtest, campaign: Path, unseen: Finding
     assert first["folder"] == str(folder)
     assert first["title"] == "REPEATABLE READ: a transaction does not see its own UPDATE"
     assert first["replay"].startswith(f"acidtest run {folder}/minimal.sql --target")
-    assert Finding.from_json(first) == unseen
-    assert second["known"] == ["MDEV-1"]
+    assert finding_from_json(first) == unseen
+    assert [one["id"] for one in second["explained_by"]] == ["MDEV-1"]
     one = json.loads(acidtest("findings", campaign, "2", "--json").out)
     assert one["findings"] == [second]
 
@@ -180,7 +185,7 @@ def test_the_latest_word_on_a_server_counts_whatever_it_was_called(
 
 
 def test_text_from_a_dbms_is_not_read_as_markup(acidtest: Acidtest, tmp_path: Path, unseen: Finding) -> None:
-    odd = replace(unseen, version="[bold]1[/bold]\x1b[31m", known=("[red]x",))
+    odd = replace(unseen, target="[bold]1[/bold]\x1b[31m", resembles=("[red]x",))
     write_finding(tmp_path, 1, odd)
     listed, shown = acidtest("findings", tmp_path).out, acidtest("findings", tmp_path, "1").out
     assert "[bold]1[/bold]\\x1b[31m" in listed

@@ -67,6 +67,39 @@ def test_savepoints_go_together() -> None:
     assert reduced(case, valid) == ("SELECT *",)
 
 
+MARKED = """\
+-- order: strict
+-- schedule
+/* a */ BEGIN;
+/* a+ */ SELECT 1;
+-- await b
+/* b */ SELECT 2;
+/* a */ COMMIT;
+-- teardown
+DROP ROLE r;
+"""
+
+
+def test_marks_and_the_teardown_go_unless_they_matter() -> None:
+    case = parse_case(MARKED, "case")
+
+    def smallest(interesting: Callable[[Case], bool]) -> str:
+        def check(one: Case) -> bool:
+            return "SELECT 1" in str(one) and interesting(one)
+
+        return print_case(reduce_case(case, "postgres", check, rng=Random(1)).case)
+
+    head = "-- id: case\n"
+    assert smallest(lambda _: True) == f"{head}-- schedule\n/* tx1 */ SELECT 1;\n"
+    assert smallest(lambda one: one.strict) == f"{head}-- order: strict\n-- schedule\n/* tx1 */ SELECT 1;\n"
+    assert smallest(lambda one: bool(one.teardown)).endswith("SELECT 1;\n-- teardown\nDROP ROLE r;\n")
+    joined = smallest(lambda one: any(step.statement.joined for step in one.steps))
+    assert joined.startswith(f"{head}-- schedule\n/* tx1 */  ")
+    assert "/* tx1+ */" in joined
+    other = smallest(lambda one: any({*step.statement.awaits} - {step.session} for step in one.steps))
+    assert "/* tx1 */ SELECT 1;                      -- await tx2\n" in other
+
+
 def edits_of(name: str, script: Script) -> list[Edit]:
     return list(next(one for layer in LAYERS for one in layer.operations if one.name == name).edits(script))
 

@@ -3,7 +3,10 @@
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from acidtest.claims.locks import Lock
 from acidtest.model import ErrorKind, Level, Phenomenon
+
+__all__ = ["Claim", "Lock", "OnConflict", "Sees", "SnapshotAt"]
 
 
 class Sees(StrEnum):
@@ -33,14 +36,6 @@ class OnConflict(StrEnum):
     AT_COMMIT = "goes on, and fails at COMMIT if the other committed first"
 
 
-class Lock(StrEnum):
-    """What a statement takes on the rows it works on, until its transaction ends."""
-
-    NONE = "none"
-    SHARE = "share"
-    EXCLUSIVE = "exclusive"
-
-
 @dataclass(frozen=True, slots=True)
 class Claim:
     """The promise of one DBMS at one level.
@@ -62,6 +57,16 @@ class Claim:
     share_lock: Lock = Lock.SHARE
     alone_locks: bool = True
     """Whether a locking read that commits by itself waits for others at all."""
+    key_locks: bool = False
+    """An UPDATE that leaves the keys of a row alone takes NO_KEY_UPDATE on it, not EXCLUSIVE."""
+    exact_locks: bool = False
+    """A statement that did not wait has locked the rows it worked on, and no others."""
+    table_locks: bool = False
+    """Every statement also locks its tables, in PostgreSQL's modes."""
+    upserts_in_snapshot: bool = False
+    """ON CONFLICT fails with a conflict at a row whose newest version the snapshot does not show."""
+    moved_errors: frozenset[ErrorKind] = frozenset()
+    """Errors with which a statement on a partitioned table may end, because a row moved to another part."""
     predicate_locks: bool = False
     rows_are_keys: bool = False
     """A row that is inserted under the primary key of a deleted one is a new version of it, not a new row."""
@@ -76,10 +81,14 @@ class Claim:
     """A first statement that waited starts over with a new snapshot, because nothing was read before."""
     grammar: str = "mysql"
     """The name by which sqlglot knows the DBMS's SQL."""
+    begin_commits: bool = True
+    """BEGIN inside a transaction commits it; else it is ignored."""
     savepoints_stack: bool = False
     """A savepoint whose name is used again hides the old one; else it replaces it."""
     numbers_from_sequence: bool = False
     """Automatic numbers come from a sequence, which rows with numbers of their own do not move forward."""
+    late_snapshot: bool = False
+    """The first statement may wait until it finds a snapshot that is safe (READ ONLY DEFERRABLE)."""
     serializable: bool = False
     excludes: frozenset[Phenomenon] = field(default_factory=frozenset)
     """Phenomena that cannot happen."""
@@ -94,6 +103,8 @@ class Claim:
     without waiting if that does not match or is deleted."""
     unchanged_is_unwritten: bool = False
     """A write that leaves a row as it is makes no new version, so the row stays another's."""
+    unchanged_read_is_unwritten: bool = False
+    """The same, if the statement reads all columns that it sets."""
     moved_is_new_row: bool = False
     """An UPDATE of the key that rows are kept by deletes the row and inserts another."""
     indexed_update_is_new_row: bool = False
@@ -106,5 +117,7 @@ class Claim:
     """A shared locking read that an index answers alone does not notice rows newer than its snapshot."""
     updates_and_deletes_agree: bool = False
     """An UPDATE and a DELETE of one row by two transactions do not conflict, and the DELETE wins."""
+    updates_merge_columns: bool = False
+    """Two transactions may update different columns of one row; what they commit is put together."""
     upsert_reads_nothing: bool = False
     """That an upsert came upon an existing row is not a read to whoever looks for cycles."""

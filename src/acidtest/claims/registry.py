@@ -1,10 +1,10 @@
 """Finds the claim for a server, its settings and a level."""
 
-import re
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from acidtest.claims.base import Claim
+from acidtest.claims.characteristics import Characteristics, in_force, sets
 from acidtest.claims.embedded import DUCKDB, SQLITE
 from acidtest.claims.innodb import innodb
 from acidtest.claims.postgres import CLAIMS as POSTGRES
@@ -15,7 +15,6 @@ from acidtest.claims.tidb import tidb
 from acidtest.model import History, Level
 
 Settings = Mapping[str, str]
-_BEGIN = re.compile(r"\s*(?:BEGIN|START\s+TRANSACTION)\b\s*(PESSIMISTIC|OPTIMISTIC)?", re.IGNORECASE)
 
 
 def _mysql(level: Level, _settings: Settings) -> Claim:
@@ -30,7 +29,7 @@ def _simulated(level: Level, settings: Settings) -> Claim:
     # All engines of the simulated target speak one SQL.
     match settings.get("simulated_engine", "locking"):
         case "recheck" | "fail" | "ssi":
-            claim = POSTGRES[level]
+            claim = replace(POSTGRES[level], exact_locks=False, table_locks=False)
         case "one-writer":
             claim = SQLITE
         case "refuse":
@@ -60,23 +59,63 @@ def claim_for(dbms: str, level: Level, settings: Settings) -> Claim | None:
     return None if find is None else find(level, settings)
 
 
-def claims_of(history: History) -> dict[str, Claim] | None:
-    """The claim for every session of a history, or None if one is missing."""
-    claims = {
-        name: claim_for(history.dbms, level, settings)
-        for name, level in history.levels.items()
-        if (settings := _settings_of(history, name)) is not None
-    }
-    found = {name: claim for name, claim in claims.items() if claim is not None}
-    return found if len(found) == len(history.levels) else None
+@dataclass(frozen=True, slots=True)
+class StepClaim:
+    """The claim of the transaction that a step belongs to; `counts`: the step is more than a setting."""
+
+    session: str
+    claim: Claim
+    counts: bool
 
 
-def _settings_of(history: History, session: str) -> Settings | None:
-    """The server's settings as far as the session's own BEGINs do not say otherwise; None if they differ."""
-    begins = [_BEGIN.match(record.sql) for record in history.records if record.session == session]
-    modes = {
-        (begin[1] or history.settings.get(TIDB_MODE, "")).lower() for begin in begins if begin is not None
-    }
-    if len(modes) > 1:
-        return None
-    return {**history.settings, TIDB_MODE: modes.pop()} if any(modes) else history.settings
+class Claims(dict[str, Claim]):
+    """The claims of sessions by name, and of each step, whose transaction may run in another way."""
+
+    def __init__(self, claims: Mapping[str, Claim], steps: Mapping[int, StepClaim]) -> None:
+        super().__init__(claims)
+        self._steps = dict(steps)
+
+    def at(self, session: str, step: int) -> Claim:
+        """The claim for a step of a session."""
+        found = self._steps.get(step)
+        return self[session] if found is None else found.claim
+
+    def used(self, session: str | None = None) -> list[Claim]:
+        """The claims that transactions had, of one session or of all."""
+        names = [session] if session is not None else list(self)
+        used = [one for one in self._steps.values() if one.counts and one.session in names]
+        without = [name for name in names if not any(one.session == name for one in used)]
+        return [*(one.claim for one in used), *(self[name] for name in without)]
+
+    def changed(self, change: Callable[[Claim], Claim]) -> "Claims":
+        """The same with every claim changed."""
+        sessions = {name: change(claim) for name, claim in self.items()}
+        steps = {step: replace(one, claim=change(one.claim)) for step, one in self._steps.items()}
+        return Claims(sessions, steps)
+
+
+def claims_of(history: History) -> Claims | None:
+    """The claims of a history's sessions and of their transactions, or None if one is missing."""
+    sessions: dict[str, Claim] = {}
+    steps: dict[int, StepClaim] = {}
+    for name, level in history.levels.items():
+        own = claim_for(history.dbms, level, history.settings)
+        if own is None:
+            return None
+        sessions[name] = own
+        for record, how in in_force(history, name):
+            claim = _claim_at(history, own, how)
+            if claim is None:
+                return None
+            steps[record.step] = StepClaim(name, claim, counts=not sets(record.sql))
+    return Claims(sessions, steps)
+
+
+def _claim_at(history: History, own: Claim, how: Characteristics) -> Claim | None:
+    """The claim of a transaction that runs like that; `own` is the one of its session."""
+    settings = history.settings if how.mode is None else {**history.settings, TIDB_MODE: how.mode}
+    plain = how.level in (None, own.level) and how.mode is None
+    claim = own if plain or how.level is None else claim_for(history.dbms, how.level, settings)
+    if claim is not None and claim.serializable and how.read_only and how.deferrable:
+        return replace(claim, late_snapshot=True)
+    return claim

@@ -6,17 +6,19 @@ from random import Random
 
 import click
 
-from acidtest.casefile import load_case, print_case
-from acidtest.cli.options import case_file, level_option, oracle_option, target_option
+from acidtest.casefile import print_case
+from acidtest.cli.loading import load_one
+from acidtest.cli.options import level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner
-from acidtest.findings.same_bug import SameBug
+from acidtest.findings.signature import signature_of
+from acidtest.investigation.same_bug import SameBug
 from acidtest.model import Case, Level
 from acidtest.oracles.registry import check_names
 from acidtest.reduce import DEFAULT_POLICY, POLICIES, Progress, Reduction, characters, reduce_case
 from acidtest.report import print_history, print_verdicts
-from acidtest.signatures import signature_of
+from acidtest.report.signatures import describe
 from acidtest.targets.resolve import check_spec, open_target
 
 RERUNS = 5
@@ -54,7 +56,7 @@ def reduce(
     \b
     acidtest reduce finding.sql -t mariadb@10.11 --out minimal.sql
     """
-    loaded = load_case(case_file(case))
+    loaded = load_one(case)
     if level == "all":
         raise UsageError("a case is reduced at one level; `--level all` names several")
     names = check_names(oracles)
@@ -89,7 +91,7 @@ def _reduce(case: Case, examiner: Examiner, policy: str, rng: Random) -> tuple[R
     shown = sum(once.look(case) is not None for _ in range(RERUNS))
     if not shown:
         raise UsageError(f"the violation of {case.id} did not show again in {RERUNS} runs")
-    click.echo(f"keeping: {signature.text} (shown in {shown} of {RERUNS} runs)", err=True)
+    click.echo(f"keeping: {describe(signature)} (shown in {shown} of {RERUNS} runs)", err=True)
     gate = SameBug(examiner, violation.oracle, signature, rate=shown / RERUNS)
     reduction = reduce_case(
         gate.start_from(examined.history),

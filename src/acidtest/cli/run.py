@@ -6,12 +6,12 @@ from typing import Any
 
 import click
 
-from acidtest.casefile import Unmet, check, describe_constraints, load_case, printable, runs_on
+from acidtest.casefile import Unmet, check, describe_constraints, printable, runs_on
 from acidtest.casefile.isolation import Difference
-from acidtest.cli.options import case_file, chosen_levels, level_option, oracle_option, target_option
+from acidtest.cli.loading import load_cases
+from acidtest.cli.options import chosen_levels, level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.cli.specs import run_folders
-from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner
 from acidtest.execute import DiedLaterError, Limits
 from acidtest.model import Case, Level, Verdict
@@ -25,7 +25,7 @@ from acidtest.report import (
     verdict_to_json,
 )
 from acidtest.report.as_json import FORMAT
-from acidtest.specs import SUFFIX, SpecCase, load_spec_cases
+from acidtest.specs import SpecCase
 from acidtest.targets import Target
 from acidtest.targets.resolve import check_spec, open_target
 
@@ -70,8 +70,9 @@ def run(
     the statements as comments. Then each oracle says whether the DBMS kept its promise. The exit code is 1 if
     one found a violation, or if an expectation of the case is not met.
 
-    A CASE may also be an isolation spec of PostgreSQL (X.spec), of which every permutation is run, or a
-    folder of them, which gives a table. Runs that differ from the recorded output give exit code 1, too.
+    A CASE may also be an isolation spec of PostgreSQL (X.spec), of which every permutation is run, one of its
+    permutations (X.spec#3), or a folder of specs, which gives a table. Runs that differ from the recorded
+    output give exit code 1, too.
 
     \b
     acidtest run my-case.sql                               on the embedded PostgreSQL
@@ -79,14 +80,14 @@ def run(
     acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
     acidtest run postgresql/src/test/isolation/specs -t postgres@18
     """
-    paths = [case_file(name) for name in cases]
     check_names(oracles)
     for spec in targets:
         check_spec(spec)
     limits = Limits(statement_s=limit_s)
-    if any(path.is_dir() for path in paths):
-        return run_folders(paths, compare, targets, level, oracles, as_json, limits)
-    loaded = [one for path in paths for one in _load(path, compare)]
+    if any(Path(name).is_dir() for name in cases):
+        paths = [Path(name) for name in cases]
+        return run_folders(paths, compare, targets, level, oracles, ignore_known, as_json, limits)
+    loaded = [one for name in cases for one in load_cases(name, compare)]
     output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
     try:
         for spec in targets:
@@ -200,14 +201,6 @@ def _verdicts_to_json(run: Examined) -> dict[str, Any]:
 
 def _difference_to_json(one: Difference) -> dict[str, Any]:
     return {"step": one.step, "expected": one.expected, "observed": one.observed}
-
-
-def _load(path: Path, compare: Path | None) -> tuple[Case | SpecCase, ...]:
-    if path.suffix == SUFFIX:
-        return load_spec_cases(path, compare)
-    if compare is not None:
-        raise UsageError(f"--compare is for isolation specs (*{SUFFIX}), and {path} is none")
-    return (load_case(path),)
 
 
 def _print_comparison(differences: tuple[Difference, ...]) -> str:

@@ -30,6 +30,7 @@ def run_folders(
     targets: Sequence[str],
     level: Level | str | None,
     oracles: Sequence[str],
+    ignore_known: bool,
     as_json: bool,
     limits: Limits,
 ) -> int:
@@ -39,7 +40,7 @@ def run_folders(
     exit_code = 0
     for target in targets:
         ran = _run_all(list(loaded.values()), target, level, oracles, limits)
-        exit_code = max(exit_code, _exit_code(ran))
+        exit_code = max(exit_code, _exit_code(ran, ignore_known))
         if as_json:
             documents.append(_document(target, ran))
         else:
@@ -84,15 +85,16 @@ def _run_one(
     cases: Sequence[SpecCase], target: Target, level: Level | None, oracles: Sequence[str], limits: Limits
 ) -> list[Ran]:
     with Examiner(target, oracles, limits=limits) as examiner:
-        return list(run_specs(examiner.executor, cases, level, examiner.judge))
+        return run_specs(examiner, cases, level)
 
 
-def _exit_code(ran: Sequence[Ran]) -> int:
+def _exit_code(ran: Sequence[Ran], ignore_known: bool) -> int:
     """3 outweighs 1: of a target that failed nothing else can be said."""
     if any(one.server_failed for one in ran):
         return 3
-    broken = (one.result is Result.DIFFERS or one.judgement is Judgement.VIOLATION for one in ran)
-    return int(any(broken))
+    violations = (verdict for one in ran for verdict in one.verdicts if verdict.is_violation)
+    broken = any(not (verdict.is_explained and ignore_known) for verdict in violations)
+    return int(broken or any(one.result is Result.DIFFERS for one in ran))
 
 
 # -- as text

@@ -13,7 +13,7 @@ from acidtest.evaluator.dialect import Dialect, Settings
 from acidtest.evaluator.duckdb import DuckDB
 from acidtest.evaluator.errors import Unknown
 from acidtest.evaluator.filters import compile_condition
-from acidtest.evaluator.mysql import MariaDB, MySQL
+from acidtest.evaluator.mysql import MariaDB, MySQL, TiDB
 from acidtest.evaluator.plan import Plan
 from acidtest.evaluator.postgres import PostgreSQL
 from acidtest.evaluator.query import compile_outermost
@@ -29,7 +29,7 @@ Views = Mapping[str, Sequence[Row]]
 NO_VIEWS: Views = {}
 
 DIALECTS: dict[str, type[Dialect]] = {
-    dialect.name: dialect for dialect in (MySQL, MariaDB, PostgreSQL, SQLite, DuckDB)
+    dialect.name: dialect for dialect in (MySQL, MariaDB, TiDB, PostgreSQL, SQLite, DuckDB)
 }
 
 

@@ -39,6 +39,7 @@ class Compiler:
         self.scope = scope
         self.writes = writes
         self.plans = plans or {}  # common table expressions by name
+        self.written: frozenset[str] = frozenset()  # sources whose rows come with each run
         self.slots: dict[exp.Expression, Code] = {}  # aggregates and windows of this query, by tree
         self.folds = True
         self.doomed: list[EvaluationError] = [] if doomed is None else doomed

@@ -40,6 +40,59 @@ class Aggregate:
     fails: bool = False
 
 
+@dataclass(frozen=True, slots=True)
+class Writing:
+    """How a DBMS writes rows; the defaults are those of the standard."""
+
+    counts_changes: bool = False
+    """Rows that an UPDATE leaves as they are do not count."""
+
+    assigns_in_sequence: bool = False
+    """The assignments of an UPDATE see what those to their left have set."""
+
+    upserts_in_sequence: bool = False
+    """So do those of ON DUPLICATE KEY UPDATE."""
+
+    joins_from_old_rows: bool = True
+    """An UPDATE of several tables computes all assignments from the old rows. False: that is left open."""
+
+    values_see_columns: bool = False
+    """An expression in VALUES may name columns of the row: those set before it, others by their default."""
+
+    nulls_last: bool = True
+    """NOT NULL is checked once the whole row is computed, not at each assignment."""
+
+    references_at_once: bool = False
+    """Foreign keys are checked with each row, not after the statement."""
+
+    references_first: bool = False
+    """Of a new row, foreign keys are checked before unique keys; else only the primary key comes first."""
+
+    upserts_twice: bool = False
+    """An upsert may update a row of its own statement, or update one again."""
+
+    ambiguous_excluded: bool = False
+    """After ON CONFLICT a column without a table may mean the old row or EXCLUDED, and is refused."""
+
+    checks_together: bool = False
+    """The rows of a statement are checked together, so that which of several errors comes first is open."""
+
+    refuses_own_reads: bool = False
+    """A subquery that reads the table which is written is an error."""
+
+    refuses_own_reads_of_joins: bool = False
+    """The same in a DELETE that joins tables."""
+
+    reads_while_writing: bool = False
+    """A subquery may see what the statement itself has written so far."""
+
+    bare_text_defaults: bool = False
+    """The catalog gives the default of a text or a date without quotes."""
+
+    refuses_generated: ErrorKind | None = None
+    """The error for a value of a generated column; None: not known."""
+
+
 class Dialect(ABC):
     """The semantics of one DBMS. Subclasses add handlers and override what differs."""
 
@@ -55,10 +108,18 @@ class Dialect(ABC):
     pairwise_between: ClassVar[bool] = True
     """`a BETWEEN b AND c` compares each pair by its own types."""
 
+    joins_on_subqueries: ClassVar[bool] = True
+    """The condition of a JOIN may have subqueries."""
+
     many_rows: ClassVar[ErrorKind] = ErrorKind.SYNTAX
     """The kind of the error that a scalar subquery with several rows raises."""
 
     rank_type: ClassVar[SqlType] = INTEGER
+
+    writing: Writing = Writing()
+
+    system_columns: ClassVar[frozenset[str]] = frozenset()
+    """Columns that every table has, and whose values are the server's own business."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or self.settings_for(())

@@ -10,8 +10,9 @@ from acidtest.evaluator.code import Code, Fn, JoinedRow, unsure
 from acidtest.evaluator.code import constant as constant_code
 from acidtest.evaluator.compiler import Compiler
 from acidtest.evaluator.dialect import Dialect, Handler
-from acidtest.evaluator.errors import Unknown
-from acidtest.evaluator.types import NULL
+from acidtest.evaluator.errors import EvaluationError, Unknown
+from acidtest.evaluator.types import NULL, Family
+from acidtest.model import ErrorKind
 
 TESTS = {
     exp.EQ: operator.eq,
@@ -29,11 +30,34 @@ def column(compiler: Compiler, node: exp.Column) -> Code:
         raise Unknown("columns named with their database")
     dialect = compiler.dialect
     table = node.args.get("table")
-    field = compiler.scope.find(
-        dialect.fold_name(node.this), dialect.fold_table(table) if table is not None else None
-    )
+    name = dialect.fold_name(node.this)
+    try:
+        field = compiler.scope.find(name, dialect.fold_table(table) if table is not None else None)
+    except EvaluationError as error:
+        if error.kind is ErrorKind.NO_SUCH_OBJECT and name in dialect.system_columns:
+            raise Unknown(f"the system column {name}") from error
+        if error.kind is ErrorKind.NO_SUCH_OBJECT and table is None and compiler.scope.has_source(name):
+            raise Unknown("a whole row as a value") from error
+        raise
     slot = field.slot
+    if field.type.family is Family.OPAQUE and _is_operand(node):
+        raise Unknown("a column of a type that is not modelled, in an expression")
     return Code(field.type, operator.itemgetter(slot), column=True)
+
+
+_OPERATIONS = (exp.Binary, exp.Unary, exp.Func, exp.In, exp.Between)
+
+
+def _is_operand(node: exp.Expression) -> bool:
+    """Whether anything but showing, counting or a look for NULL is done with a value."""
+    parent = node.parent
+    while isinstance(parent, exp.Paren):
+        parent = parent.parent
+    if isinstance(parent, exp.Count) or (
+        isinstance(parent, exp.Is) and isinstance(parent.expression, exp.Null)
+    ):
+        return False
+    return isinstance(parent, _OPERATIONS)
 
 
 def parenthesis(compiler: Compiler, node: exp.Paren) -> Code:

@@ -46,6 +46,17 @@ def compile_outermost(compiler: Compiler, node: exp.Expression) -> Plan:
     return _compile(node, compiler, Scope())
 
 
+def compile_source(compiler: Compiler, node: exp.Expression) -> Plan:
+    """The plan of the query that an INSERT takes its rows from: literals wait for the types of columns."""
+    return _compile(node, compiler, Scope(), settles=False)
+
+
+def compile_list(compiler: Compiler, entries: Sequence[exp.Expression]) -> Callable[[JoinedRow], Row]:
+    """A select list over what the compiler's scope has, as the client is sent it: RETURNING."""
+    node = exp.Select(expressions=[entry.copy() for entry in entries])
+    return _Select(compiler, node, settles=True).output().row
+
+
 def _compile(node: exp.Expression, outer: Compiler, scope: Scope, *, settles: bool = True) -> Plan:
     compiler = Compiler(
         outer.dialect, outer.catalog, scope, writes=outer.writes, plans=dict(outer.plans), doomed=outer.doomed
@@ -54,7 +65,7 @@ def _compile(node: exp.Expression, outer: Compiler, scope: Scope, *, settles: bo
         if any(node.args.get(key) for key in ("order", "limit", "offset", "joins", "with_")):
             raise Unknown("clauses after a query in parentheses")
         node = node.this
-    _add_common_tables(compiler, node)
+    add_common_tables(compiler, node)
     if isinstance(node, exp.Select):
         return _Select(compiler, node, settles=settles).plan()
     if isinstance(node, exp.SetOperation):
@@ -62,7 +73,8 @@ def _compile(node: exp.Expression, outer: Compiler, scope: Scope, *, settles: bo
     raise Unknown(f"{node.key} as a query")
 
 
-def _add_common_tables(compiler: Compiler, node: exp.Expression) -> None:
+def add_common_tables(compiler: Compiler, node: exp.Expression) -> None:
+    """Make the tables of a WITH clause known."""
     clause = node.args.get("with_")
     if clause is None:
         return
@@ -113,7 +125,7 @@ class _Select:
         grouping = self._grouping()
         having = self._having(grouping)
         windows = self._windows()
-        output = self._output()
+        output = self.output()
         order = self._order(output)
         if order or grouping or node.args.get("distinct"):
             for code in output.codes:
@@ -202,7 +214,8 @@ class _Select:
         self.compiler.scope.width = width + len(nodes)
         return compiled
 
-    def _output(self) -> _Output:
+    def output(self) -> _Output:
+        """The compiled select list."""
         names: list[str] = []
         codes: list[Code] = []
         for entry in self.node.expressions:

@@ -78,6 +78,8 @@ def _join_condition(compiler: Compiler, join: exp.Join, before: Sequence[Source]
     condition = join.args.get("on")
     if condition is None:
         return None
+    if not compiler.dialect.joins_on_subqueries and condition.find(exp.Query) is not None:
+        raise Unknown("a subquery in the condition of a JOIN")
     code = compiler.compile(condition)
     test = compiler.truth(code)
     return unsure(test) if code.fails else test
@@ -145,27 +147,32 @@ def _source(compiler: Compiler, node: exp.Expression, plan_of: PlanOf) -> Rows:
 def _table(compiler: Compiler, node: exp.Table) -> Rows:
     if not isinstance(node.this, exp.Identifier):
         raise Unknown("table functions")
-    if any(node.args.get(key) for key in ("partition", "pivots", "sample", "version", "joins", "db", "only")):
+    if any(node.args.get(key) for key in ("partition", "pivots", "sample", "version", "joins", "db")):
         raise Unknown("a table reference with more than a name and an alias")
     name = compiler.dialect.fold_table(node.this)
     if name in compiler.plans:
         return _derived(compiler, compiler.plans[name], node, default_name=name)
     table = find_table(compiler.catalog, compiler.dialect, name)
+    if node.args.get("only") and table.children:
+        raise Unknown("ONLY a table that has partitions or heirs")
     alias = node.args.get("alias")
-    add_table(compiler, table, compiler.dialect.fold_table(alias.this) if alias else name)
+    known = compiler.dialect.fold_table(alias.this) if alias else name
+    add_table(compiler, table, known)
+    if known in compiler.written:
+        return lambda base: [(*row, at) for at, row in enumerate(base[0].work[known])]
     stored = table.name
     return lambda base: [(*row, at) for at, row in enumerate(base[0].views[stored])]
 
 
 def find_table(catalog: Schema, dialect: Dialect, name: str) -> Table:
-    """The table of that name, or the DBMS's complaint."""
+    """The table of that name; what is none of the case may be a view, or the server's own."""
     for table in catalog.tables:
         if dialect.table_key(table.name) == name:
             return table
-    raise EvaluationError(ErrorKind.NO_SUCH_OBJECT, f"table {name}")
+    raise Unknown(f"table {name}, which is not one of the case")
 
 
-def add_table(compiler: Compiler, table: Table, name: str) -> Source:
+def add_table(compiler: Compiler, table: Table, name: str, *, qualified: bool = False) -> Source:
     """Make the columns of a base table known; one more slot holds the row's position in its view."""
     scope, dialect = compiler.scope, compiler.dialect
     fields = tuple(
@@ -177,7 +184,7 @@ def add_table(compiler: Compiler, table: Table, name: str) -> Source:
     keys = frozenset(
         field.slot for field, column in zip(fields, table.columns, strict=True) if column.name in primary
     )
-    source = Source(name, fields, table.name, identity, keys)
+    source = Source(name, fields, table.name, identity, keys, qualified)
     if any(other.name == name for other in scope.sources):
         raise EvaluationError(ErrorKind.SYNTAX, f"table name {name} is not unique")
     scope.sources.append(source)
@@ -204,8 +211,6 @@ def _derived(compiler: Compiler, plan: "Plan", node: exp.Expression, default_nam
     )
     if plan.correlated:
         raise Unknown("LATERAL")
-    if plan.fails:
-        raise Unknown("an expression in a derived table that may fail before or after the table is filtered")
     scope.sources.append(Source(name, fields))
     scope.width += len(fields)
     return lambda base: list(plan.rows(base))

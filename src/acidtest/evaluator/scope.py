@@ -15,6 +15,8 @@ class Runtime:
 
     views: Mapping[str, Sequence[tuple[Any, ...]]]
     cache: dict[object, Any] = field(default_factory=dict)
+    work: Mapping[str, Sequence[tuple[Any, ...]]] = field(default_factory=dict)
+    """The rows of the sources that a write changes, by the name of the source."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,8 @@ class Source:
     table: str | None = None
     identity: int | None = None
     key_slots: frozenset[int] = frozenset()
+    qualified: bool = False
+    """Its columns are meant only where the source is named with them."""
 
 
 @dataclass(slots=True)
@@ -70,10 +74,19 @@ class Scope:
         self.outer_used = True
         return self.parent.find(name, table)
 
+    def has_source(self, name: str) -> bool:
+        """Whether this query or an enclosing one reads something of that name."""
+        own = any(source.name == name for source in self.sources)
+        return own or (self.parent is not None and self.parent.has_source(name))
+
     def _own(self, name: str, table: str | None) -> Field | None:
         if table is None and name in self.merged:
             return self.merged[name]
-        sources = [source for source in self.sources if table is None or source.name == table]
+        sources = [
+            source
+            for source in self.sources
+            if (source.name == table if table is not None else not source.qualified)
+        ]
         found = [item for source in sources for item in source.fields if item.name == name]
         if len(found) > 1:
             raise EvaluationError(ErrorKind.SYNTAX, f"column {name} is ambiguous")

@@ -55,8 +55,8 @@ class Reason(StrEnum):
 class RowDifference:
     """A row that is there and should not be (`extra`), or should be and is not.
 
-    `writer` and `step` say who wrote the version that the row is, `by` and `by_step` who replaced or deleted
-    it; sessions by name, empty for the set-up.
+    `writer` and `step` say who wrote the version that the row is, `by` and `by_step` who has replaced or
+    deleted it since; sessions by name, empty for the set-up and for nobody.
     """
 
     row: Row
@@ -185,6 +185,7 @@ class Status(StrEnum):
     DOCUMENTED = "documented"  # the vendor describes it and means it
     CONFIRMED = "confirmed"  # the vendor calls it a bug
     DISPUTED = "disputed"  # reported, and the vendor does not call it a bug
+    UNCONFIRMED = "unconfirmed"  # seen, and no vendor has said anything about it
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +228,8 @@ class Verdict:
     defect: bool = False
     occurred: tuple[Phenomenon, ...] = ()
     """Phenomena that were looked for, found, and that the claim allows."""
+    unexplained_conflicts: int = 0
+    """Statements that failed with a conflict for which no reason is seen: allowed, but worth a look."""
 
     @property
     def kind(self) -> ViolationKind | None:

@@ -5,7 +5,7 @@ statement may see is for the claim to say (`replay.visibility`); the caller tell
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from acidtest.model import Row
@@ -22,6 +22,8 @@ class Version:
     values: Row | None
     writer: int
     step: int | None
+    columns: frozenset[int] | None = None
+    """The columns that the step set, where only those count; None: all."""
 
     @property
     def deleted(self) -> bool:
@@ -118,9 +120,18 @@ class Chains:
         self._append(table, Version(row, values, writer, step))
         return row
 
-    def write(self, table: str, row: int, values: Row | None, writer: int, step: int) -> None:
-        """A new version of a row, or its tombstone."""
-        self._append(table, Version(row, values, writer, step))
+    def write(
+        self,
+        table: str,
+        row: int,
+        values: Row | None,
+        writer: int,
+        step: int,
+        columns: frozenset[int] | None = None,
+    ) -> None:
+        """A new version of a row, or its tombstone. With `columns` only these are set, and the others are
+        whatever they are when it commits."""
+        self._append(table, Version(row, values, writer, step, columns))
 
     def mark(self, writer: int) -> int:
         """A savepoint: how much the transaction has written."""
@@ -145,6 +156,20 @@ class Chains:
             # On engines that let two transactions write one row, the order of commits decides.
             versions = self._tables[table][row]
             versions.sort(key=lambda version: (self._is_final(version), version.writer == writer))
+            self._put_together(versions, writer)
+
+    def _put_together(self, versions: list[Version], writer: int) -> None:
+        """Where only some columns were set, the others are as the last one to commit left them."""
+        others = [one for one in versions if one.writer != writer and one.writer in self._committed_at]
+        base = others[-1].values if others else None
+        own = [one for one in versions if one.writer == writer and one.columns is not None]
+        if base is None or not own or any(one.values is None for one in own):
+            return
+        columns = frozenset().union(*(one.columns or frozenset() for one in own))
+        last = own[-1]
+        assert last.values is not None
+        merged = tuple(value if i in columns else base[i] for i, value in enumerate(last.values))
+        versions[versions.index(last)] = replace(last, values=merged)
 
     def _is_final(self, version: Version) -> bool:
         return self.deletes_win and version.deleted and version.writer in self._committed_at

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
-from acidtest.claims import Claim, claims_of
+from acidtest.claims import Claims, claims_of
 from acidtest.claims.deviations import combinations_of, deviations_of, with_deviations
 from acidtest.model import History, Judgement, Known, Verdict
 
-Rejudge = Callable[[dict[str, Claim]], Verdict | None]
+Rejudge = Callable[[Claims], Verdict | None]
 """What the oracle says of the same history under other claims."""
 
 
@@ -19,7 +20,7 @@ def explained(history: History, verdict: Verdict, rejudge: Rejudge) -> Verdict:
     had = deviations_of(history.dbms, history.version, history.levels, history.settings)
     hint: tuple[Known, ...] = ()
     for chosen in combinations_of(had):
-        deviating = {name: with_deviations(claim, chosen) for name, claim in claims.items()}
+        deviating = claims.changed(partial(with_deviations, deviations=chosen))
         second = rejudge(deviating)
         known = tuple(one.known for one in chosen)
         if second is not None and second.judgement is Judgement.PASS:

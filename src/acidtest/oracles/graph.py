@@ -1,8 +1,6 @@
 """`graph` (Adya, the ReplBug thesis): the phenomena of a run's trace against what the claim excludes."""
 
-from collections.abc import Mapping
-
-from acidtest.claims import Claim
+from acidtest.claims import Claims
 from acidtest.graph import Occurrence
 from acidtest.model import History, Verdict, Violation, ViolationKind, passed, unknown, violated
 from acidtest.oracles.explaining import explained
@@ -55,10 +53,10 @@ def judge_walk(walk: HistoryWalk) -> Verdict | None:
     return passed(NAME, tuple(one.phenomenon for one in walk.occurrences))
 
 
-def is_excluded(one: Occurrence, claims: Mapping[str, Claim]) -> bool:
+def is_excluded(one: Occurrence, claims: Claims) -> bool:
     """Whether everyone who takes part was promised that it cannot happen."""
     sessions = {session for _, session in one.witness.sessions}
-    return all(one.phenomenon in claims[session].excludes for session in sessions)
+    return all(one.phenomenon in claim.excludes for session in sessions for claim in claims.used(session))
 
 
 def _violation(one: Occurrence) -> Violation:

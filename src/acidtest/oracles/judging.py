@@ -1,9 +1,9 @@
 """From a walk along a history to a verdict, and to the trace that the walk leaves."""
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 
-from acidtest.claims import Claim, claims_of
+from acidtest.claims import Claims, claims_of
 from acidtest.model import History, Judgement, Trace, Verdict, passed, unknown, violated
 from acidtest.oracles.engines.base import Engine, UndecidedError
 from acidtest.oracles.orders import other_orders, released_together
@@ -12,7 +12,6 @@ from acidtest.oracles.replay.choices import WAYS_MAX, Choices
 from acidtest.oracles.witnesses import violation_of
 
 MakeEngine = Callable[[], Engine]
-Claims = Mapping[str, Claim]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,4 +82,4 @@ def _walk_one_way(
     except ViolationError as error:
         return Walked(violated(oracle, violation_of(replay, error)))
     verdict = unknown(oracle, replay.undecided[0]) if replay.undecided else passed(oracle)
-    return Walked(verdict, replay)
+    return Walked(replace(verdict, unexplained_conflicts=len(replay.unexplained_conflicts)), replay)

@@ -4,12 +4,12 @@ This is the definition of serializability, taken by its word: the DBMS runs the 
 on scratch tables, one after the other, until an order fits or all have been tried.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
 
 from acidtest.casefile import format_outcome, format_rows
-from acidtest.claims import Claim, claims_of
+from acidtest.claims import Claims, claims_of
 from acidtest.errors import TargetFailedError
 from acidtest.model import (
     Affected,
@@ -91,7 +91,7 @@ class SerialOracle:
     def judge(self, history: History) -> Verdict | None:
         """The verdict; None unless all sessions ran at a level that promises serializability."""
         claims = claims_of(history)
-        if claims is None or not all(claim.serializable for claim in claims.values()):
+        if claims is None or not all(claim.serializable for claim in claims.used()):
             return None
         if self._is_surely_serializable(history, claims):
             return passed(NAME)
@@ -107,7 +107,7 @@ class SerialOracle:
             self.close()
             return unknown(NAME, str(error))
 
-    def _is_surely_serializable(self, history: History, claims: Mapping[str, Claim]) -> bool:
+    def _is_surely_serializable(self, history: History, claims: Claims) -> bool:
         """A whole trace without a cycle that the level excludes needs no second run: its transactions have an
         order in which every one of them reads what it read."""
         walk = self._walks.of(history)

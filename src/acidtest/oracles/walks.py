@@ -2,11 +2,11 @@
 
 from functools import cached_property
 
-from acidtest.claims import claims_of
+from acidtest.claims import Claims, claims_of
 from acidtest.graph import Occurrence, phenomena
 from acidtest.model import History, Trace, Verdict, unknown
 from acidtest.oracles.engines.evaluating import engine_for
-from acidtest.oracles.judging import Claims, Walked, judge_under
+from acidtest.oracles.judging import Walked, judge_under
 
 SOLVER = "solver"
 

@@ -86,6 +86,9 @@ class Draft:
         self._texts: dict[int, str] = {}
         self._dropped: set[int] = set()
         self._set_up: list[int] = []
+        self._unmarked: set[int] = set()
+        self._strict = script.case.strict
+        self._teardown = script.case.teardown
         self.sessions = list(script.case.schedule)
         self.order = list(script.schedule_places)
 
@@ -100,6 +103,18 @@ class Draft:
     def write(self, place: int, text: str) -> None:
         """Put another text in the place of a statement."""
         self._texts[place] = text
+
+    def unmark(self, place: int) -> None:
+        """Let a statement of the schedule be a step by itself that awaits nobody."""
+        self._unmarked.add(place)
+
+    def let_overtake(self) -> None:
+        """Give up a strict order."""
+        self._strict = False
+
+    def leave_standing(self) -> None:
+        """Leave the teardown out."""
+        self._teardown = ()
 
     def at(self, place: int, node: exp.Expression) -> exp.Expression:
         """The draft's own copy of a node of the script."""
@@ -143,14 +158,17 @@ class Draft:
         setup = [Statement(texts[place]) for place in early if place not in self._dropped]
         first = len(script.case.setup)
         steps = [
-            (
-                self.sessions[place - first],
-                replace(script.case.steps[place - first].statement, sql=texts[place]),
-            )
+            (self.sessions[place - first], self._statement(place, texts[place]))
             for place in self.order
             if place not in self._dropped and place not in self._set_up
         ]
-        return rebuilt(script.case, setup, steps, self.sessions) if steps else None
+        case = replace(script.case, strict=self._strict, teardown=self._teardown)
+        return rebuilt(case, setup, steps, self.sessions) if steps else None
+
+    def _statement(self, place: int, text: str) -> Statement:
+        """A statement of the schedule with that text."""
+        step = self._script.case.steps[place - len(self._script.case.setup)]
+        return Statement(text) if place in self._unmarked else replace(step.statement, sql=text)
 
 
 def rebuilt(

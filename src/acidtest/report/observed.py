@@ -76,6 +76,8 @@ class _Schedule:
         self._lines: list[str] = []
         self._awaits: list[str] = []
         """The mark of the last statement, which may stand behind all that is said of it."""
+        self._session: str | None = None
+        """Whose statement was printed last."""
         lengths = [len(self._line(record)) for record in history.records if "\n" not in record.sql]
         self._column = max((length for length in lengths if length <= COMMENT_COLUMN_MAX), default=0)
         self._last: int | None = None
@@ -116,13 +118,15 @@ class _Schedule:
 
     def _statement(self, record: Record) -> None:
         self._lines.extend(self._awaits)
-        step = self._history.case.steps[record.step]
-        self._awaits = list(await_lines(step))
+        self._awaits = list(await_lines(self._history.case.steps[record.step]))
         self._lines.append(self._line(record))
         self._last = record.step
+        self._session = record.session
 
     def _line(self, record: Record) -> str:
-        mark = session_mark(self._history.case.steps[record.step])
+        step = self._history.case.steps[record.step]
+        # Where others came in between, a joined statement stands for itself.
+        mark = session_mark(step) if self._session == step.session else f"/* {step.session} */"
         return f"{mark} {terminated(record.sql, self._rules)}"
 
     def _completed(self, record: Record) -> None:

@@ -17,6 +17,7 @@ from acidtest.simulated.worker import (
     Chosen,
     Views,
     Worker,
+    affected,
     every_row,
     matches,
     raise_first_error,
@@ -30,6 +31,8 @@ _STRICT_LEVELS = (Level.REPEATABLE_READ, Level.SERIALIZABLE)
 
 class LockingWorker(Worker):
     """Plain reads see snapshots; writes and locking reads see what is committed and lock it until the end."""
+
+    rows_are_keys = True
 
     def begin(self, transaction: Transaction, consistent_snapshot: bool) -> None:
         self._visibility.begin(transaction, consistent_snapshot)
@@ -155,7 +158,8 @@ class LockingWorker(Worker):
         self._take(request)
         raise_first_error(plan, chosen, views)
         work = self._values_to_work_on(attempt, chosen)
-        return Affected(sum(self._write_part(attempt, heap, plan, part, views, work) for part in plan.parts))
+        count = sum(self._write_part(attempt, heap, plan, part, views, work) for part in plan.parts)
+        return affected(attempt, count, work)
 
     def _source_views(self, request: Request, plan: WritePlan, verb: Verb) -> Views:
         """What subqueries read: share-locked from REPEATABLE READ on and in DELETE, else as by a plain read.
@@ -300,7 +304,7 @@ class LockingWorker(Worker):
 
     def _apply(self, transaction: Transaction, heap: Heap, part: WritePart, change: Change) -> None:
         """Write one version and hold its row and its keys."""
-        row = heap.new_row() if change.row is None else heap.rows[change.row]
+        row = self._row_for(heap, part, change)
         old = row.values(self._visibility.current(transaction))
         self._database.write(transaction, row, change.values)
         if change.row is None and not self._planted.has(faults.INSERT_WITHOUT_LOCK):

@@ -12,7 +12,7 @@ from acidtest.evaluator import (
     compile_query,
     dialect_of,
 )
-from acidtest.evaluator.writes import Write, compile_write, has_strict_condition
+from acidtest.evaluator.writes import Write, compile_write, has_strict_condition, is_joined
 from acidtest.model import Schema, Table
 from acidtest.simulated.problems import unsupported
 from acidtest.sql.shape import Locking, Shape, Verb, shape_of
@@ -85,6 +85,8 @@ def write_plan(sql: str, schema: Schema) -> WritePlan:
     """Compile an INSERT, UPDATE or DELETE."""
     shape = known_shape(sql)
     assert shape.target is not None
+    if shape.verb is Verb.MERGE or shape.returns or shape.writes_inside or is_joined(shape.tree):
+        raise unsupported("this write")
     unconditional = replace(shape, where=None)
     parts = [_part(one, schema) for one in _row_by_row(unconditional)]
     chooses = None

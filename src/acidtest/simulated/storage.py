@@ -62,6 +62,13 @@ class StoredRow:
         version = self.version(sees)
         return version.values if version else None
 
+    def buried(self) -> Row | None:
+        """What it was before it was deleted, by whomever; None if it lives."""
+        versions = [version for version in self.versions if not version.undone]
+        if not versions or versions[-1].values is not None:
+            return None
+        return next((one.values for one in reversed(versions) if one.values is not None), None)
+
     def pending(self, but: Transaction) -> Iterator[Row]:
         """What other transactions wrote here and may yet commit or take back."""
         for version in self.versions:
@@ -78,6 +85,15 @@ class Heap:
     rows: dict[int, StoredRow] = field(default_factory=dict)
     next_number: int = 1
     """The next value of the AUTO_INCREMENT column."""
+
+    @property
+    def kept_by(self) -> str | None:
+        """The index that rows are kept by: the primary key, or the only unique one without NULLs."""
+        nullable = {column.name for column in self.table.columns if column.nullable}
+        sure = [one for one in self.table.indexes if one.unique and nullable.isdisjoint(one.columns)]
+        primary = [one for one in sure if one.primary]
+        chosen = primary or sure
+        return chosen[0].name if len(chosen) == 1 else None
 
     def new_row(self) -> StoredRow:
         """A row without any version."""

@@ -6,14 +6,14 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from acidtest.evaluator import EvaluationError
-from acidtest.evaluator.writes import Effect
+from acidtest.evaluator.writes import Change, Effect
 from acidtest.model import Affected, ErrorKind, Row, Rows
 from acidtest.simulated import faults
 from acidtest.simulated.faults import Planted
 from acidtest.simulated.locks import LockTable
-from acidtest.simulated.plans import ReadPlan, WritePlan, read_plan, write_plan
+from acidtest.simulated.plans import ReadPlan, WritePart, WritePlan, read_plan, write_plan
 from acidtest.simulated.problems import MustWait, StatementFailed
-from acidtest.simulated.storage import Database, StoredRow, Transaction
+from acidtest.simulated.storage import Database, Heap, StoredRow, Transaction
 from acidtest.simulated.visibility import Visibility
 from acidtest.sql.shape import Shape, Verb
 
@@ -43,6 +43,9 @@ class Attempt:
 
 class Worker(ABC):
     """Runs statements on rows as one behaviour wants it, and has a word at the ends of transactions."""
+
+    rows_are_keys = False
+    """Whether a row that is inserted under the key of a deleted one is that row again."""
 
     def __init__(self, database: Database, locks: LockTable, planted: Planted) -> None:
         self._database = database
@@ -101,6 +104,19 @@ class Worker(ABC):
             if name not in self._database.heaps:
                 raise StatementFailed(ErrorKind.NO_SUCH_OBJECT, f"there is no table {name}")
 
+    def _row_for(self, heap: Heap, part: WritePart, change: Change) -> StoredRow:
+        """Where a change is written: in the row that it names, else in a new one; where rows are kept by
+        their key, in the one that had the same key and was deleted."""
+        if change.row is not None:
+            return heap.rows[change.row]
+        kept_by = heap.kept_by if self.rows_are_keys else None
+        for index in part.checked.unique:
+            if index.name == kept_by and change.values is not None:
+                key = index.key(change.values)
+                found = (row for row in heap.rows.values() if (old := row.buried()) and index.key(old) == key)
+                return next(found, None) or heap.new_row()
+        return heap.new_row()
+
     @abstractmethod
     def _read(self, attempt: Attempt, plan: ReadPlan) -> Rows:
         """Run a query."""
@@ -129,6 +145,11 @@ def raise_first_error(plan: WritePlan, chosen: Chosen, views: Views) -> None:
         test = plan.chooses.bind(views)
         for values in chosen.values():
             test(values)
+
+
+def affected(attempt: Attempt, count: int, worked_on: Chosen) -> Affected:
+    """What a write tells; of an UPDATE also how many rows it found, as MariaDB does."""
+    return Affected(count, len(worked_on) if attempt.shape.verb is Verb.UPDATE else None)
 
 
 def succeeded(effect: Effect) -> Effect:

@@ -17,6 +17,7 @@ from acidtest.sql.split import TokenKind, UnterminatedError, tokens
 
 _CHAIN = re.compile(r"\bAND\s+CHAIN\b", re.IGNORECASE)
 _PREPARE = re.compile(r"\s*PREPARE\s+TRANSACTION\b", re.IGNORECASE)
+_UNLOCK = re.compile(r"unlock", re.IGNORECASE)
 _PLAIN_SET = re.compile(r"\s*SET\s+(?!LOCAL\b|TRANSACTION\b|CONSTRAINTS\b)", re.IGNORECASE)
 
 
@@ -148,7 +149,8 @@ class _Builder:
         """Whether one message and a message for each statement come to the same.
 
         Statements of a message that stand outside a transaction block share one transaction, and a BEGIN
-        behind them takes them into its own.
+        behind them takes them into its own. What follows a COMMIT in a message does not wait for those whom
+        the COMMIT released.
         """
         is_open = session in self._open
         outside = False
@@ -156,10 +158,10 @@ class _Builder:
             begins = kind_of(sql) is StatementKind.BEGIN
             if begins and outside:
                 return False
-            if not is_open and not begins and not _PLAIN_SET.match(sql):
-                outside = True
-                if together and position < len(statements) - 1:
-                    return False
+            is_free = not is_open and not begins and not _PLAIN_SET.match(sql)
+            if together and (is_free or _may_release(sql)) and position < len(statements) - 1:
+                return False
+            outside = outside or is_free
             is_open = _is_open_after(sql, is_open)
         return True
 
@@ -177,6 +179,11 @@ def _is_open_after(sql: str, was_open: bool) -> bool:
     if kind in (StatementKind.COMMIT, StatementKind.ROLLBACK):
         return was_open and _CHAIN.search(sql) is not None
     return was_open and not _PREPARE.match(sql)
+
+
+def _may_release(sql: str) -> bool:
+    ends = (StatementKind.COMMIT, StatementKind.ROLLBACK, StatementKind.SAVEPOINT)
+    return kind_of(sql) in ends or _UNLOCK.search(sql) is not None or _PREPARE.match(sql) is not None
 
 
 def _split(block: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ from sqlglot import exp
 
 from acidtest.evaluator.code import Code, Convert, Fn, unsure_strict
 from acidtest.evaluator.compiler import Compiler
-from acidtest.evaluator.dialect import Aggregate, Dialect, Handler, required
+from acidtest.evaluator.dialect import Aggregate, Dialect, Handler, Writing, required
 from acidtest.evaluator.duckdb import operators
 from acidtest.evaluator.duckdb.aggregates import aggregate
 from acidtest.evaluator.duckdb.types import INT8, UNTYPED, assigned, common, comparable, stored_type
@@ -20,6 +20,8 @@ class DuckDB(Dialect):
     """DuckDB 2: strict types, booleans, decimals of a fixed scale; names do not mind their case."""
 
     name = "duckdb"
+    writing = Writing(checks_together=True)
+    system_columns = frozenset({"rowid"})
     nulls_first = False
     rank_type = INT8
     strict = staticmethod(unsure_strict)

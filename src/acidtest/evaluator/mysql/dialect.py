@@ -9,7 +9,7 @@ from sqlglot import exp
 from acidtest.evaluator import subqueries
 from acidtest.evaluator.code import Code, Convert, Fn, unsure, unsure_strict
 from acidtest.evaluator.compiler import Compiler
-from acidtest.evaluator.dialect import Aggregate, Handler, Settings
+from acidtest.evaluator.dialect import Aggregate, Handler, Settings, Writing
 from acidtest.evaluator.errors import Unknown
 from acidtest.evaluator.mysql import arithmetic, numbers, outputs, special, strings, values
 from acidtest.evaluator.mysql.aggregates import aggregate
@@ -19,7 +19,7 @@ from acidtest.evaluator.mysql.special import mixes_signs
 from acidtest.evaluator.mysql.store import store
 from acidtest.evaluator.mysql.types import as_double, common_collation, common_type, stored_type
 from acidtest.evaluator.types import DOUBLE, LOGICAL, Family, SqlType
-from acidtest.model import Column
+from acidtest.model import Column, ErrorKind
 
 
 class MySQL(QuirkyDialect):
@@ -27,6 +27,20 @@ class MySQL(QuirkyDialect):
 
     name = "mysql"
     pairwise_between = False
+    writing = Writing(
+        counts_changes=True,
+        assigns_in_sequence=True,
+        upserts_in_sequence=True,
+        joins_from_old_rows=False,
+        values_see_columns=True,
+        nulls_last=False,
+        references_at_once=True,
+        upserts_twice=True,
+        bare_text_defaults=True,
+        refuses_own_reads=True,
+        refuses_own_reads_of_joins=True,
+        refuses_generated=ErrorKind.OTHER,
+    )
     strict = staticmethod(unsure_strict)
     handlers: ClassVar[Mapping[type[Any], Handler]] = {
         **subqueries.SHARED,
@@ -36,6 +50,11 @@ class MySQL(QuirkyDialect):
         **special.HANDLERS,
     }
     functions: ClassVar[Mapping[str, Handler]] = {**numbers.FUNCTIONS, **strings.FUNCTIONS}
+
+    def __init__(self, settings: Settings | None = None) -> None:
+        super().__init__(settings)
+        if self.quirks.references_first:
+            self.writing = replace(self.writing, references_first=True)
 
     @classmethod
     def quirks_for(cls, version: tuple[int, ...]) -> Quirks:
@@ -49,7 +68,7 @@ class MySQL(QuirkyDialect):
                 rounds_conditions=True,
                 is_old=True,
             )
-        return Quirks()
+        return Quirks(references_first=not version or version >= (9, 6))
 
     @classmethod
     def settings_for(cls, version: tuple[int, ...]) -> Settings:
@@ -220,6 +239,7 @@ class MariaDB(MySQL):
     """MariaDB 10.1 to 11.8: computes on with all digits of a quotient."""
 
     name = "mariadb"
+    writing = replace(MySQL.writing, bare_text_defaults=False, refuses_own_reads=False)
 
     @classmethod
     def quirks_for(cls, version: tuple[int, ...]) -> Quirks:

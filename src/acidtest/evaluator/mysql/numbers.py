@@ -322,7 +322,7 @@ def _cast_to_decimal(compiler: Compiler, code: Code, target: exp.DataType) -> Co
     scale = sizes[1] if len(sizes) > 1 else 0
     limit = Decimal(10) ** (precision - scale)
     largest = limit - Decimal(1).scaleb(-scale)
-    if code.type.is_temporal:
+    if code.type.is_temporal or code.type.family is Family.OPAQUE:
         raise Unknown("CAST of dates to DECIMAL")
     to_exact = _EXACT_VALUES.get(code.type.family, Decimal)
 

@@ -60,6 +60,9 @@ class Quirks:
     blank_text_is_zero: bool = True
     """An empty text as a number is no error in a strict write."""
 
+    references_first: bool = False
+    """Foreign keys of a new row are checked before its unique keys; else after the primary key."""
+
     seeks_by_key: bool = False
     """IN over a subquery misses NULLs if the value does not fit the column's type."""
 

@@ -11,7 +11,7 @@ from acidtest.evaluator.compiler import Compiler
 from acidtest.evaluator.dialect import Handler
 from acidtest.evaluator.errors import Unknown
 from acidtest.evaluator.mysql.quirks import quirks_of
-from acidtest.evaluator.types import Family
+from acidtest.evaluator.types import Family, Strength
 
 
 def _nullif(compiler: Compiler, node: exp.Nullif) -> Code:
@@ -21,7 +21,8 @@ def _nullif(compiler: Compiler, node: exp.Nullif) -> Code:
         raise Unknown("NULLIF of dates before MySQL 8")
     if left.is_text != right.is_text and Family.NULL not in (left.family, right.family):
         raise Unknown("NULLIF over texts and others")
-    if left.is_text and right.is_text and left.collation != right.collation:
+    column_and_literal = left.strength is Strength.COLUMN and right.strength is Strength.LITERAL
+    if left.is_text and right.is_text and left.collation != right.collation and not column_and_literal:
         raise Unknown("NULLIF over texts of different collations")
     return logic.nullif(compiler, node)
 

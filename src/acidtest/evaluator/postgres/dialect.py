@@ -8,7 +8,7 @@ from sqlglot import exp
 from acidtest.evaluator import subqueries
 from acidtest.evaluator.code import Code, Convert, Fn
 from acidtest.evaluator.compiler import Compiler
-from acidtest.evaluator.dialect import Aggregate, Dialect, Handler, Settings, required
+from acidtest.evaluator.dialect import Aggregate, Dialect, Handler, Settings, Writing, required
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.postgres import functions, operators, strings
 from acidtest.evaluator.postgres.aggregates import aggregate
@@ -34,6 +34,8 @@ class PostgreSQL(Dialect):
     folds_constants = True
     rank_type = INT8
     many_rows = ErrorKind.BAD_VALUE
+    writing = Writing(ambiguous_excluded=True, refuses_generated=ErrorKind.SYNTAX)
+    system_columns = frozenset({"ctid", "xmin", "xmax", "cmin", "cmax", "tableoid"})
     handlers: ClassVar[Mapping[type[Any], Handler]] = {
         **subqueries.SHARED,
         **operators.HANDLERS,

@@ -7,13 +7,13 @@ from sqlglot import exp
 
 from acidtest.evaluator.code import Code, Convert, Fn, JoinedRow
 from acidtest.evaluator.compiler import Compiler
-from acidtest.evaluator.dialect import Aggregate, Dialect, Handler, required
+from acidtest.evaluator.dialect import Aggregate, Dialect, Handler, Writing, required
 from acidtest.evaluator.errors import Unknown
 from acidtest.evaluator.sqlite import operators, values
 from acidtest.evaluator.sqlite.aggregates import aggregate
 from acidtest.evaluator.sqlite.values import DYNAMIC, MIXED, TRUTH
 from acidtest.evaluator.types import Family, SqlType
-from acidtest.model import Column
+from acidtest.model import Column, ErrorKind
 
 
 class SQLite(Dialect):
@@ -23,6 +23,10 @@ class SQLite(Dialect):
     """
 
     name = "sqlite"
+    writing = Writing(
+        reads_while_writing=True, nulls_last=False, upserts_twice=True, refuses_generated=ErrorKind.OTHER
+    )
+    system_columns = frozenset({"rowid", "oid", "_rowid_"})
     rank_type = DYNAMIC
     handlers: ClassVar[Mapping[type[Any], Handler]] = operators.HANDLERS
 

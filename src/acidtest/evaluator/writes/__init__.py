@@ -7,8 +7,10 @@ Errors that the DBMS must raise, or may raise depending on the order in which it
 effect. What is not modelled raises `Unknown`.
 """
 
-from acidtest.evaluator.writes.compiling import compile_write, has_strict_condition
+from acidtest.evaluator.writes.compiling import compile_write
 from acidtest.evaluator.writes.effect import Change, Effect, RowId, UniqueIndex, Work, Write
+from acidtest.evaluator.writes.joining import is_joined
+from acidtest.evaluator.writes.target import has_strict_condition
 
 __all__ = [
     "Change",
@@ -19,4 +21,5 @@ __all__ = [
     "Write",
     "compile_write",
     "has_strict_condition",
+    "is_joined",
 ]

@@ -2,78 +2,135 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
+from typing import Any
 
 from sqlglot import exp
 
-from acidtest.evaluator.api import (
-    CompiledExpression,
-    Views,
-    compile_assignment,
-)
+from acidtest.evaluator.api import compile_assignment
+from acidtest.evaluator.code import Fn, JoinedRow
+from acidtest.evaluator.compiler import Compiler
 from acidtest.evaluator.dialect import Dialect
 from acidtest.evaluator.errors import EvaluationError, Unknown
-from acidtest.model import Column, ErrorKind, Row, Schema, Table, Value
+from acidtest.evaluator.writes.target import Target
+from acidtest.model import Column, ErrorKind, Row, Table, Value
+from acidtest.sql.shape import DEFAULT_OF
 from acidtest.sql.trees import parse
 
-COUNTS_CHANGES = frozenset({"mysql", "mariadb"})
-"""Rows that an UPDATE leaves as they are do not count, and assignments see the ones to their left."""
 
+@dataclass(frozen=True, slots=True)
+class Assignments:
+    """What SET does to a row; in sequence, later assignments see the earlier ones."""
 
-Assignments = Sequence[tuple[int, CompiledExpression]]
+    parts: tuple[tuple[int, Fn], ...]
+    in_sequence: bool
 
-
-def assign(assignments: Assignments, values: Row, views: Views, *, in_sequence: bool) -> Row:
-    """A row after SET; in sequence, later assignments see the earlier ones."""
-    new = list(values)
-    for position, expression in assignments:
-        new[position] = expression.bind(views)(tuple(new) if in_sequence else values)
-    return tuple(new)
+    def apply(self, row: Row, before: JoinedRow, after: JoinedRow = (0,)) -> Row:
+        """The row afterwards; `before` and `after` are what stands around it in the joined row."""
+        joined = (*before, *row, *after)
+        new = list(row)
+        for position, fn in self.parts:
+            new[position] = fn(joined)
+            if self.in_sequence:
+                joined = (*before, *new, *after)
+        return tuple(new)
 
 
 def assignments_of(
-    nodes: Sequence[exp.Expression], table: Table, schema: Schema, dialect: Dialect, alias: str | None
-) -> list[tuple[int, CompiledExpression]]:
-    compiled = []
+    nodes: Sequence[exp.Expression], target: Target, compiler: Compiler, *, in_sequence: bool | None = None
+) -> Assignments:
+    """The compiled SET clause; in sequence as the DBMS does it in an UPDATE, if nothing else is said."""
+    if in_sequence is None:
+        in_sequence = target.dialect.writing.assigns_in_sequence
+    parts: list[tuple[int, Fn]] = []
+    for name, value in _pairs(nodes):
+        position = target.position(name)
+        column = target.column(position)
+        if column.generated:
+            _refuse_value(target, value)
+        elif is_default(value):
+            default = default_of(target.table.columns[position], target.table, target.dialect)
+            parts.append((position, _constant(default)))
+        else:
+            code = compiler.compile(with_defaults(value, target))
+            parts.append((position, target.dialect.store(compiler, column, code)))
+    if not in_sequence and len({position for position, _ in parts}) != len(parts):
+        raise Unknown("two assignments to one column")
+    compiler.finish()
+    return Assignments(tuple(parts), in_sequence)
+
+
+def _pairs(nodes: Sequence[exp.Expression]) -> list[tuple[exp.Identifier, exp.Expression]]:
+    """Columns with what they are set to; (a, b) = (1, 2) is two of them."""
+    pairs: list[tuple[exp.Identifier, exp.Expression]] = []
     for node in nodes:
-        if not isinstance(node, exp.EQ) or not isinstance(node.this, exp.Column):
+        if not isinstance(node, exp.EQ):
             raise Unknown("an assignment of several columns")
-        position = position_of(table, dialect, node.this.this)
-        column = table.columns[position]
-        if is_default(node.expression):
-            raise Unknown("SET column = DEFAULT")
-        expression = compile_assignment(column, node.expression, table, dialect, catalog=schema, alias=alias)
-        compiled.append((position, expression))
-    return compiled
+        left, right = [node.this], [node.expression]
+        if isinstance(node.this, exp.Tuple):
+            if not isinstance(node.expression, exp.Tuple):
+                raise Unknown("an assignment of several columns")
+            left, right = node.this.expressions, node.expression.expressions
+        if len(left) != len(right) or not all(isinstance(one, exp.Column) for one in left):
+            raise Unknown("an assignment of several columns")
+        pairs += zip((one.this for one in left), right, strict=True)
+    return pairs
+
+
+def _refuse_value(target: Target, value: exp.Expression) -> None:
+    if is_default(value):
+        return
+    kind = target.dialect.writing.refuses_generated
+    if kind is None:
+        raise Unknown("a value for a generated column")
+    raise EvaluationError(kind, "a value for a generated column")
 
 
 def is_default(node: exp.Expression) -> bool:
     """The word DEFAULT, which sqlglot takes for a column's name after SET; a quoted one is a name."""
+    if isinstance(node, exp.Var):
+        return str(node.this).upper() == "DEFAULT"
     return isinstance(node, exp.Column) and node.name.upper() == "DEFAULT" and not node.this.quoted
 
 
-def with_new_row(node: exp.Expression, table: Table, row: Row) -> exp.Expression:
-    """VALUES(c) and EXCLUDED.c stand for the row that could not be inserted."""
-    values = dict(zip((column.name.lower() for column in table.columns), row, strict=True))
+def with_defaults(node: exp.Expression, target: Target) -> exp.Expression:
+    """DEFAULT(c) as the default of that column."""
+    if node.find(exp.Anonymous) is None:
+        return node
 
     def fill(one: exp.Expression) -> exp.Expression:
-        if isinstance(one, exp.Anonymous) and str(one.this).upper() == "VALUES":
-            return literal_of(values[one.expressions[0].name.lower()])
-        if isinstance(one, exp.Column) and one.table.upper() == "EXCLUDED":
-            return literal_of(values[one.name.lower()])
-        return one
+        if not isinstance(one, exp.Anonymous) or str(one.this) != DEFAULT_OF:
+            return one
+        named = one.expressions[0]
+        position = target.position(named.this if isinstance(named, exp.Column) else named)
+        return literal_of(default_of(target.table.columns[position], target.table, target.dialect))
 
     return node.transform(fill)
+
+
+def _constant(value: Value) -> Fn:
+    return lambda _row: value
 
 
 _BARE_TEXT = re.compile(r"(?:var)?char|date$", re.IGNORECASE)
 """Types whose defaults MySQL's catalog gives as text without quotes."""
 
 
+def default_of(column: Column, table: Table, dialect: Dialect) -> Value:
+    """What a column holds if nothing is said, or the complaint that something has to be."""
+    if column.default is None:
+        if not column.nullable and not dialect.writing.nulls_last:
+            raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} has no default")
+        return None
+    return default_value(column, table, dialect)
+
+
 def default_value(column: Column, table: Table, dialect: Dialect) -> Value:
     """The value that a column takes by itself."""
     text = column.default or ""
-    if dialect.name == "mysql" and _BARE_TEXT.match(column.type) and "(" not in text:
+    if dialect.writing.bare_text_defaults and _BARE_TEXT.match(column.type) and "(" not in text:
         literal: Value = compile_assignment(column, exp.Literal.string(text), table, dialect)(
             (None,) * len(table.columns)
         )
@@ -91,6 +148,7 @@ def default_value(column: Column, table: Table, dialect: Dialect) -> Value:
 
 
 def literal_of(value: Value) -> exp.Expression:
+    """A value as a constant that takes its type from where it is stored."""
     if value is None:
         return exp.null()
     if isinstance(value, bool):
@@ -100,16 +158,14 @@ def literal_of(value: Value) -> exp.Expression:
         return exp.Neg(this=number) if value < 0 else number
     if isinstance(value, str):
         return exp.Literal.string(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return exp.cast(exp.Literal.string(str(value)), "date")
+    if isinstance(value, float):
+        number = exp.Literal.number(f"{abs(value)!r}e0" if "e" not in repr(value) else repr(abs(value)))
+        return exp.Neg(this=number) if value < 0 else number
     raise Unknown(f"storing a computed {type(value).__name__}")
 
 
-def position_of(table: Table, dialect: Dialect, identifier: exp.Identifier) -> int:
-    wanted = dialect.fold_name(identifier)
-    for position, column in enumerate(table.columns):
-        if dialect.column_key(column.name) == wanted:
-            return position
-    raise EvaluationError(ErrorKind.NO_SUCH_OBJECT, f"no column {identifier.name}")
-
-
-def differ(old: Row, new: Row) -> bool:
+def differ(old: Sequence[Any], new: Sequence[Any]) -> bool:
+    """Whether a row has changed, to the last digit."""
     return any(type(a) is not type(b) or a != b for a, b in zip(old, new, strict=True))

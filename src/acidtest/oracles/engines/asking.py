@@ -10,7 +10,7 @@ from acidtest.oracles.engines import questions
 from acidtest.oracles.engines.base import Answer, Engine, UndecidedError, Views
 from acidtest.oracles.engines.evaluating import engine_for
 from acidtest.oracles.engines.pairing import are_whole, difference, new_versions, pair
-from acidtest.oracles.engines.scratch import Contents, Scratch, UnfitError
+from acidtest.oracles.engines.scratch import Contents, Scratch, UnfitError, connected_tables
 from acidtest.oracles.engines.stability import is_ordered_part_of, is_part_of, same_answer, why_unstable
 from acidtest.sql.shape import Shape, Verb
 
@@ -68,10 +68,12 @@ class AskingEngine(Engine):
             return self._admits_cut(shape, views, answer.rows, observed)
         return False
 
-    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
+    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None) -> list[int]:
         del sql  # another question is asked
         assert shape.target is not None
-        return self._matching(shape, {shape.target: rows}, rows)
+        if views is not None and questions.reads_its_target(shape) and not _same(rows, views[shape.target]):
+            raise UndecidedError("a statement that reads another version of its table than it works on")
+        return self._matching(shape, {**(views or {}), shape.target: rows}, rows)
 
     def effect(
         self,
@@ -81,10 +83,16 @@ class AskingEngine(Engine):
         existing: Sequence[Seen],
         views: Views,
         next_number: int | None,
+        related: Views | None = None,
     ) -> Effect:
         assert shape.target is not None
         if reason := why_unstable(shape):
             raise UndecidedError(reason)
+        if related:
+            if shape.replaces:
+                raise UndecidedError("what REPLACE takes along by foreign keys")
+            self._require_one_version(shape, existing, views, related)
+            views = {**views, **related}
         there = existing if shape.verb is Verb.INSERT else work
         if questions.reads_its_target(shape) and not _same(there, views[shape.target]):
             raise UndecidedError("a write that reads another version of its table than it writes")
@@ -99,6 +107,20 @@ class AskingEngine(Engine):
         if not effect.errors and shape.verb is Verb.UPDATE:
             effect = self._held_against(shape.target, existing, effect)
         return effect
+
+    def related(self, sql: str, shape: Shape) -> Sequence[str]:
+        del sql
+        assert shape.target is not None
+        return connected_tables(self._schema, shape.target)
+
+    def _require_one_version(
+        self, shape: Shape, existing: Sequence[Seen], views: Views, related: Views
+    ) -> None:
+        """A scratch table holds one version of its rows: what is read must be what foreign keys look up."""
+        for name, rows in related.items():
+            read = existing if name == shape.target else views.get(name, rows)
+            if not _same(read, rows):
+                raise UndecidedError("a write that reads other versions than its foreign keys look up")
 
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:
         try:

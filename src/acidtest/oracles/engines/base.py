@@ -49,8 +49,8 @@ class Engine(ABC):
         """Whether a query on these views may give these rows, in this order if it has one."""
 
     @abstractmethod
-    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
-        """Which of these rows of its table a plain statement works on."""
+    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None) -> list[int]:
+        """Which of these rows of its target a statement works on; what its subqueries read, if it has any."""
 
     @abstractmethod
     def effect(
@@ -61,8 +61,14 @@ class Engine(ABC):
         existing: Sequence[Seen],
         views: Views,
         next_number: int | None,
+        related: Views | None = None,
     ) -> Effect:
-        """What a write does to `work`, where `existing` are all living rows of its table."""
+        """What a write does to `work`, where `existing` are all living rows of its table, and `related` those
+        of the tables that foreign keys connect with it."""
+
+    @abstractmethod
+    def related(self, sql: str, shape: Shape) -> Sequence[str]:
+        """Tables that foreign keys connect with the one that is written, itself perhaps among them."""
 
     @abstractmethod
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:

@@ -23,7 +23,7 @@ from acidtest.sql.shape import Shape, Verb
 
 T = TypeVar("T")
 
-DIALECTS = {"simulated": "mariadb", "tidb": "mysql", "seekdb": "mysql"}
+DIALECTS = {"simulated": "mariadb", "seekdb": "mysql"}
 """DBMSs that speak another's SQL."""
 
 
@@ -57,9 +57,12 @@ class EvaluatingEngine(Engine):
         except EvaluationError:
             return False
 
-    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen]) -> list[int]:
-        test = self._condition(sql, shape)
+    def matching(self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views | None = None) -> list[int]:
+        if shape.target is None or (views is None and not shape.plain):
+            raise UndecidedError("which rows a statement over several tables works on")
         try:
+            condition = self._condition(sql, shape)
+            test = condition if views is None else condition.bind(_plain(views))
             return _decided(lambda: [seen.row for seen in rows if test(seen.values)])
         except EvaluationError:
             return []
@@ -72,9 +75,19 @@ class EvaluatingEngine(Engine):
         existing: Sequence[Seen],
         views: Views,
         next_number: int | None,
+        related: Views | None = None,
     ) -> Effect:
         write = self._write(sql, shape)
-        return _decided(lambda: write.run(work, existing, _plain(views), next_number))
+        others = related or {}
+        try:
+            return _decided(
+                lambda: write.run(work, existing, _plain(views), next_number, seen=views, related=others)
+            )
+        except EvaluationError as error:
+            raise UndecidedError(f"an error of kind {error.kind.value} on the way") from error
+
+    def related(self, sql: str, shape: Shape) -> tuple[str, ...]:
+        return self._write(sql, shape).related
 
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:
         return self._write(sql, shape).unique
@@ -90,8 +103,7 @@ class EvaluatingEngine(Engine):
     def _condition(self, sql: str, shape: Shape) -> CompiledExpression:
         condition = self._conditions.get(sql)
         if condition is None:
-            if not shape.plain or shape.target is None:
-                raise UndecidedError("which rows a statement over several tables works on")
+            assert shape.target is not None
             table = self._schema.table(shape.target)
             condition = _decided(
                 lambda: compile_predicate(
@@ -109,10 +121,7 @@ class EvaluatingEngine(Engine):
     def _write(self, sql: str, shape: Shape) -> Write:
         write = self._writes.get(sql)
         if write is None:
-            try:
-                write = _decided(lambda: compile_write(shape, self._schema, self._dialect))
-            except EvaluationError as error:
-                raise UndecidedError(f"a statement that is refused unseen ({error.kind.value})") from error
+            write = _decided(lambda: compile_write(shape, self._schema, self._dialect))
             self._writes[sql] = write
         return write
 

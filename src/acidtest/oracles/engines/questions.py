@@ -86,7 +86,11 @@ def assigned_columns(shape: Shape) -> frozenset[str]:
 
 def reads_its_target(shape: Shape) -> bool:
     """Whether a write also reads the table that it writes, in a subquery or another place of a join."""
-    tables = [table for table in shape.tree.find_all(exp.Table) if table.name == shape.target]
+    tables = [
+        table
+        for table in shape.tree.find_all(exp.Table)
+        if table.name.lower() == (shape.target or "").lower()
+    ]
     deleted_from = {id(table) for table in shape.tree.args.get("tables") or ()}
     return len([table for table in tables if id(table) not in deleted_from]) > 1
 

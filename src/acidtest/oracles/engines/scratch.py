@@ -25,6 +25,9 @@ FILLS_BETWEEN_RENEWALS = 100
 
 _ACTS_BY_ITSELF = re.compile(r"\bCREATE\b.*\b(TRIGGER|RULE)\b", re.IGNORECASE | re.DOTALL)
 
+_OUTSIDE = re.compile(r"\bCREATE\s+(?:ROLE|USER|GROUP|TABLESPACE|DATABASE)\b", re.IGNORECASE)
+"""Objects of the whole server: made a second time beside the case, they would be in the next one's way."""
+
 
 class UnfitError(Exception):
     """Rows that cannot stand together in a table, because they break a constraint of it."""
@@ -52,6 +55,8 @@ class Scratch:
             return
         if any(map(_ACTS_BY_ITSELF.search, definitions)):
             raise UndecidedError("triggers and rules")
+        if any(map(_OUTSIDE.search, definitions)):
+            raise UndecidedError("roles and other objects outside the database")
         self._built = None
         self._build(setup, history.schema)
         self._built = (definitions, history.schema)
@@ -61,14 +66,16 @@ class Scratch:
         self._fills += 1
         if self._fills % FILLS_BETWEEN_RENEWALS == 0:
             self.forget()
+        contents = self._with_linked(contents)
         emptied: list[str] = []
         deletes: list[str] = []
         inserts: list[str] = []
-        for name, rows in contents.items():
-            plan = self._difference(self.schema.table(name), rows)
-            emptied += plan[0]
-            deletes += plan[1]
-            inserts += plan[2]
+        for table in parents_first(self.schema):
+            if table.name in contents:
+                plan = self._difference(table, contents[table.name])
+                emptied = [*plan[0], *emptied]
+                deletes = [*plan[1], *deletes]
+                inserts += plan[2]
         if emptied or deletes or inserts:
             self._refill(contents, emptied, [*deletes, *inserts])
         if self.verifies:
@@ -116,10 +123,14 @@ class Scratch:
 
     def _build(self, setup: Sequence[str], wanted: Schema) -> None:
         dialect = self.target.dialect
-        self.target.rebuild([*setup, *(_loosening(wanted, dialect) if self._loose else ())])
+        try:
+            self.target.rebuild([*setup, *(_loosening(wanted, dialect) if self._loose else ())])
+        except UsageError as error:
+            raise UndecidedError("a set-up that cannot be run a second time") from error
         self.schema = wanted
         if self._loose:
-            self.schema = Schema(tuple(replace(table, indexes=()) for table in wanted.tables))
+            bare = [replace(one, indexes=(), foreign_keys=(), checks=()) for one in wanted.tables]
+            self.schema = replace(wanted, tables=tuple(bare))
         elif self.target.schema() != wanted:
             raise UndecidedError("the schedule changes the tables")
         self._held = dict.fromkeys(table.name for table in wanted.tables)
@@ -145,6 +156,19 @@ class Scratch:
         rows = [row for row in {repr(row): row for row in wanted}.values() for _ in range(missing[repr(row)])]
         return [], deletes, self._insert(table, rows)
 
+    def _with_linked(self, contents: Contents) -> Contents:
+        """Emptying a table or deleting from it may take along rows that refer to it, so tables that foreign
+        keys connect are filled together, from nothing, as soon as one of them has to change."""
+        linked = linked_tables(self.schema) if set(contents) & linked_tables(self.schema) else set()
+        if all(self._holds(name, contents.get(name, ())) for name in linked):
+            return contents
+        self._held |= dict.fromkeys(linked)
+        return {**dict.fromkeys(linked, ()), **contents}
+
+    def _holds(self, name: str, wanted: Sequence[Row]) -> bool:
+        held = self._held[name]
+        return held is not None and Counter(map(repr, held)) == Counter(map(repr, wanted))
+
     def _insert(self, table: Table, rows: Sequence[Row]) -> list[str]:
         return [insert_rows(table, rows, self.target.dialect)] if rows else []
 
@@ -162,10 +186,40 @@ class Scratch:
                 raise UndecidedError(f"rows of {table} do not survive being written as SQL")
 
 
+def parents_first(schema: Schema) -> list[Table]:
+    """The tables in an order in which foreign keys find what they refer to, as far as there is one."""
+    ordered: list[Table] = []
+    left = list(schema.tables)
+    while left:
+        names = {table.name for table in left}
+        free = [
+            one for one in left if not {key.table for key in one.foreign_keys} & (names - {one.name})
+        ] or left[:1]
+        ordered += free
+        left = [one for one in left if one not in free]
+    return ordered
+
+
+def connected_tables(schema: Schema, table: str) -> tuple[str, ...]:
+    """The tables that foreign keys connect with one, and those that they connect with these; none if none."""
+    found, new = {table}, {table}
+    links = [(one.name, key.table) for one in schema.tables for key in one.foreign_keys]
+    while new:
+        new = {name for link in links if found & set(link) for name in link} - found
+        found |= new
+    return tuple(sorted(found)) if table in linked_tables(schema) else ()
+
+
+def linked_tables(schema: Schema) -> set[str]:
+    """The tables that have foreign keys, and those that they refer to."""
+    links = ((one.name, key.table) for one in schema.tables for key in one.foreign_keys)
+    return {name for link in links for name in link}
+
+
 def _loosening(schema: Schema, dialect: str) -> list[str]:
     """Statements that put a copy without constraints in the place of each table."""
     statements = []
-    for table in schema.tables:
+    for table in reversed(parents_first(schema)):
         name, copy = quote_name(table.name, dialect), quote_name(f"{table.name}_loose", dialect)
         statements += [
             f"CREATE TABLE {copy} AS SELECT * FROM {name} WHERE 1 = 0",

@@ -50,11 +50,9 @@ def is_covered(table: Table, shape: Shape) -> bool:
 
 
 def sets_indexed(table: Table, shape: Shape) -> bool:
-    """Whether an UPDATE sets a column that some index has."""
+    """Whether an UPDATE or upsert sets a column that some index has."""
     indexed = {name.lower() for index in table.indexes for name in index.columns}
-    return shape.verb is Verb.UPDATE and any(
-        item.this.name.lower() in indexed for item in shape.tree.expressions
-    )
+    return any(table.columns[position].name.lower() in indexed for position in assigned(table, shape) or ())
 
 
 def scan_place(table: Table, shape: Shape, version: Version) -> Row | None:
@@ -67,3 +65,26 @@ def scan_place(table: Table, shape: Shape, version: Version) -> Row | None:
             return None
     key = None if version.values is None else key_of(table, version.values)
     return key if key is not None and all(type(value) is int for value in key) else None
+
+
+def assigned(table: Table, shape: Shape) -> frozenset[int] | None:
+    """The positions of the columns that a statement sets in rows that are there; None for all of them."""
+    conflict = shape.tree.args.get("conflict")
+    if shape.verb is Verb.UPDATE:
+        items = shape.tree.expressions
+    elif conflict is not None:
+        items = conflict.expressions
+    else:
+        return None
+    names = {item.this.name.lower() for item in items}
+    return frozenset(i for i, column in enumerate(table.columns) if column.name.lower() in names)
+
+
+def reads_what_it_sets(shape: Shape) -> bool:
+    """Whether an UPDATE or upsert reads every column that it sets. An upsert reads the whole row."""
+    if shape.verb is not Verb.UPDATE:
+        return shape.tree.args.get("conflict") is not None
+    values = [item.expression for item in shape.tree.expressions]
+    sources = [*values, *filter(None, [shape.tree.args.get("where")])]
+    read = {column.name.lower() for source in sources for column in source.find_all(exp.Column)}
+    return {item.this.name.lower() for item in shape.tree.expressions} <= read

@@ -1,9 +1,9 @@
 """Everything that a walk knows, for those who judge a part of it."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
-from acidtest.claims import Claim
+from acidtest.claims import Claims
 from acidtest.model import History, Record
 from acidtest.oracles.chains import Chains
 from acidtest.oracles.engines.base import Engine
@@ -11,7 +11,7 @@ from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.timeline import Timeline
 from acidtest.oracles.replay.transactions import Transactions
 from acidtest.oracles.replay.visibility import Visibility
-from acidtest.sql.shape import Verb
+from acidtest.sql.shape import Locking, Shape, Verb
 
 HALF_DONE = "a dirty read of what a waiting write has done so far"
 """Why a read that sees what is not committed cannot be judged."""
@@ -28,12 +28,14 @@ class Context:
     timeline: Timeline
     visibility: Visibility
     choices: Choices
+    unexplained_conflicts: list[int] = field(default_factory=list)
+    """Steps that failed with a conflict for which the walk sees no reason."""
 
     @classmethod
-    def of(cls, history: History, claims: Mapping[str, Claim], engine: Engine, choices: Choices) -> "Context":
+    def of(cls, history: History, claims: Claims, engine: Engine, choices: Choices) -> "Context":
         """The context before the first event."""
         chains = Chains.of(history.initial)
-        chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.values())
+        chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.used())
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
         return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline), choices)
@@ -47,3 +49,17 @@ class Context:
             if other.verb is not Verb.READ and other.target in tables:
                 return True
         return False
+
+    def works_on(self, record: Record, tables: Sequence[str]) -> bool:
+        """Whether a statement of another session that writes or locks rows of these tables is under way."""
+        for session, step in self.timeline.in_flight.items():
+            if session == record.session:
+                continue
+            other = self.transactions.sessions[session].shape(self.history.records[step])
+            if other is None or (set(other.reads) & set(tables) and _locks(other)):
+                return True
+        return False
+
+
+def _locks(shape: Shape) -> bool:
+    return shape.verb is not Verb.READ or shape.locking is not Locking.NONE or shape.locks_inside

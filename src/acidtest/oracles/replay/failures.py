@@ -14,7 +14,18 @@ from acidtest.oracles.replay.violations import (
 from acidtest.sql.shape import Patience
 
 _NOTHING: frozenset[ErrorKind] = frozenset()
-_TELLS_NOTHING = (ErrorKind.CONNECTION_LOST, ErrorKind.INTERNAL, ErrorKind.SCHEMA_CHANGED)
+_TELLS_NOTHING = (
+    ErrorKind.CONNECTION_LOST,
+    ErrorKind.INTERNAL,
+    ErrorKind.SCHEMA_CHANGED,
+    ErrorKind.OTHER,  # nobody has said yet what it means
+)
+_OF_A_CONFLICT = (
+    ErrorKind.SERIALIZATION_FAILURE,
+    ErrorKind.WRITE_CONFLICT,
+    ErrorKind.RECORD_CHANGED,
+    ErrorKind.LOCK_NOT_AVAILABLE,
+)
 
 
 class Failures:
@@ -22,7 +33,9 @@ class Failures:
 
     def __init__(self, context: Context) -> None:
         self._transactions = context.transactions
+        self._schema = context.history.schema
         self._engine = context.engine
+        self._unexplained = context.unexplained_conflicts
 
     def require_conflict(self, state: SessionState, record: Record, conflict: str) -> None:
         """A statement that succeeded must not have had a reason to fail with a conflict."""
@@ -36,8 +49,13 @@ class Failures:
         outcome: Failed,
         errors: frozenset[ErrorKind] = _NOTHING,
         may_fail: frozenset[ErrorKind] = _NOTHING,
+        reason: str = "",
     ) -> None:
-        """A lost conflict is always a reason to fail; the DBMS may see one where we are not sure of it."""
+        """A lost conflict is always a reason to fail; the DBMS may see one where we are not sure of it.
+
+        `reason` is the conflict that the walk sees, if it does.
+        """
+        self._count(state, record, outcome, reason)
         if outcome.kind in state.claim.conflict_errors:
             if state.claim.on_conflict is OnConflict.REFUSE and state.opened_by == record.step:
                 # A first statement that SQLite refuses leaves no read transaction behind:
@@ -46,6 +64,22 @@ class Failures:
             self._transactions.undo(state, record, outcome)
         else:
             self.judge(state, record, outcome, errors, may_fail)
+
+    def _count(self, state: SessionState, record: Record, outcome: Failed, reason: str) -> None:
+        """Keep book of conflicts without a reason: no violation, but somebody may want to look."""
+        shape = state.shape(record)
+        if outcome.kind not in _OF_A_CONFLICT or reason:
+            return
+        if shape is not None and shape.patience is Patience.NOWAIT:
+            return
+        exact = state.claim.on_conflict is OnConflict.FAIL and not state.claim.serializable
+        sure = exact and shape is not None and shape.plain and not self._has_relations()
+        if sure or self._transactions.is_alone(state):
+            self._unexplained.append(record.step)
+
+    def _has_relations(self) -> bool:
+        """Whether foreign keys or parts of a table may take other rows into a statement."""
+        return any(table.foreign_keys or table.children for table in self._schema.tables)
 
     def judge(
         self,
@@ -78,4 +112,8 @@ class Failures:
         shape = state.shape(record)
         if shape is not None and shape.patience is Patience.NOWAIT:
             allowed |= {ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.LOCK_TIMEOUT}
+        if shape is not None and any(
+            table.children for table in self._schema.tables if table.name in shape.reads
+        ):
+            allowed |= state.claim.moved_errors
         return allowed

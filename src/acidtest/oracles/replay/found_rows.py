@@ -3,12 +3,14 @@
 from collections.abc import Sequence
 from itertools import combinations
 
-from acidtest.claims import Claim, OnConflict, Sees
+from acidtest.claims import Claim, Lock, OnConflict, Sees
 from acidtest.model import Record
-from acidtest.oracles.chains import Seen, Version
-from acidtest.oracles.engines.base import UndecidedError
-from acidtest.oracles.replay.clustered import is_covered, scan_place, sets_indexed
+from acidtest.oracles.chains import Seen, Version, Visible
+from acidtest.oracles.engines.base import UndecidedError, Views
+from acidtest.oracles.replay.clustered import assigned, is_covered, scan_place, sets_indexed
 from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.locks import key_positions
+from acidtest.oracles.replay.one_table import reads_its_table_again, tests_rows_alone
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.sql.shape import Locking, Shape, Verb
 
@@ -26,7 +28,9 @@ class FoundRows:
         self._timeline = context.timeline
         self._visibility = context.visibility
 
-    def rows(self, state: SessionState, record: Record, shape: Shape) -> tuple[list[Seen], str]:
+    def rows(
+        self, state: SessionState, record: Record, shape: Shape, mode: Lock = Lock.EXCLUSIVE
+    ) -> tuple[list[Seen], str]:
         """The rows that the statement may work on, and why it must fail with a conflict, if it must."""
         table = shape.target
         if table is None or shape.verb is Verb.INSERT:
@@ -37,16 +41,44 @@ class FoundRows:
             if claim.passes_by_dirty and shape.verb is Verb.UPDATE:
                 now = self._without_dirty(state, record, shape, now)
             return now, self._newer_than_snapshot(state, record, shape, now)
+        return self._rows_of_snapshot(state, record, shape, now, mode)
+
+    def _rows_of_snapshot(
+        self, state: SessionState, record: Record, shape: Shape, now: list[Seen], mode: Lock
+    ) -> tuple[list[Seen], str]:
+        """The rows of a statement that looks for them in its snapshot."""
+        assert shape.target is not None
         moment = self._visibility.snapshot(state, record)
-        then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, moment))
-        if not shape.plain:
-            if record.waited:
-                raise UndecidedError("a write over several tables that waited")
+        visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
+        then = self._chains.view(shape.target, visible)
+        rechecks = state.claim.on_conflict is OnConflict.RECHECK
+        if not tests_rows_alone(shape):
+            if rechecks and record.waited and self._has_changed(state, shape, visible):
+                raise UndecidedError("a statement over several tables that waited while they changed")
             return then, ""
-        found = set(self._engine.matching(record.sql, shape, then))
-        if claim.on_conflict is OnConflict.RECHECK:
-            return [seen for seen in now if seen.row in found], ""
-        return then, self._changed_since(state, shape, table, found, moment)
+        views = None if shape.plain else self._visibility.views(shape.reads, visible)
+        found = set(self._engine.matching(record.sql, shape, then, views))
+        if not rechecks:
+            return then, self._changed_since(state, shape, shape.target, found, moment, mode)
+        changed = [seen for seen in now if seen.row in found and seen not in then]
+        if changed and mode is Lock.KEY_SHARE:
+            raise UndecidedError("FOR KEY SHARE that waited while its rows changed")
+        if changed and views is not None and self._is_left_open(state, record, shape, changed, views):
+            raise UndecidedError("a condition with a subquery that is tested again after a wait")
+        return [seen for seen in now if seen.row in found], ""
+
+    def _has_changed(self, state: SessionState, shape: Shape, visible: Visible) -> bool:
+        now = self._visibility.views(shape.reads, self._visibility.committed(state))
+        return now != self._visibility.views(shape.reads, visible)
+
+    def _is_left_open(
+        self, state: SessionState, record: Record, shape: Shape, changed: Sequence[Seen], views: Views
+    ) -> bool:
+        """Whether rows that changed may pass the second test. PostgreSQL may have made a join of a subquery,
+        and then tests them only beside the row that they were joined to before."""
+        if reads_its_table_again(shape, state.claim.grammar):
+            return True
+        return bool(self._engine.matching(record.sql, shape, changed, views))
 
     def _without_dirty(
         self, state: SessionState, record: Record, shape: Shape, now: Sequence[Seen]
@@ -103,7 +135,13 @@ class FoundRows:
         return self._changed_since(state, shape, shape.target, found, max(state.moments))
 
     def _changed_since(
-        self, state: SessionState, shape: Shape, table: str, rows: set[int], moment: int
+        self,
+        state: SessionState,
+        shape: Shape,
+        table: str,
+        rows: set[int],
+        moment: int,
+        mode: Lock = Lock.EXCLUSIVE,
     ) -> str:
         """Why rows that were found in the snapshot cannot be written any more."""
         if state.claim.on_conflict is OnConflict.AT_COMMIT:
@@ -114,7 +152,13 @@ class FoundRows:
                 continue
             if newest.values is not None and newest.values == self._visibility.values_at(table, row, moment):
                 continue  # not every engine takes note of a write that leaves a row as it was
+            if mode is Lock.KEY_SHARE and self._has_same_keys(table, newest, moment):
+                continue
             if state.claim.updates_and_deletes_agree and newest.deleted != self._deletes(shape):
+                continue
+            if state.claim.updates_merge_columns and not self._share_a_column(
+                state, shape, table, row, moment
+            ):
                 continue
             who = self._transactions.owner(newest.writer)
             if self._chains.is_committed(newest.writer):
@@ -122,6 +166,22 @@ class FoundRows:
             if state.claim.on_conflict is OnConflict.REFUSE:
                 return f"{who} has changed a row of {table} and not committed yet"
         return ""
+
+    def _share_a_column(self, state: SessionState, shape: Shape, table: str, row: int, moment: int) -> bool:
+        """Whether the statement sets a column that another transaction has set since a moment."""
+        own = assigned(self._schema.table(table), shape)
+        return any(
+            own is None or one.columns is None or own & one.columns
+            for one in self._chains.versions(table, row)
+            if one.writer != state.transaction and not self._chains.committed_by(one.writer, moment)
+        )
+
+    def _has_same_keys(self, table: str, newest: Version, moment: int) -> bool:
+        """Whether a row still has the keys that it had at a moment."""
+        old = self._visibility.values_at(table, newest.row, moment)
+        if old is None or newest.values is None:
+            return False
+        return all(old[i] == newest.values[i] for i in key_positions(self._schema.table(table)))
 
     def _deletes(self, shape: Shape) -> bool:
         """Whether the statement takes rows away, to put others in their place perhaps."""

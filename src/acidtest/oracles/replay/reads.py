@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
 from sqlglot import exp
 
-from acidtest.claims import Claim, Lock, Sees, SnapshotAt
+from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt
 from acidtest.model import ErrorWitness, Failed, Record, Row, Rows, RowsWitness
 from acidtest.oracles.chains import Seen, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
@@ -13,6 +14,9 @@ from acidtest.oracles.replay.clustered import share_a_key
 from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows, without_some
+from acidtest.oracles.replay.locks import Wanted, mode_of_read
+from acidtest.oracles.replay.one_table import about_one_table
+from acidtest.oracles.replay.skipping import Skipping
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
@@ -39,18 +43,20 @@ class Reads:
         self._work = FoundRows(context)
         self._waits = Waits(context)
         self._failures = Failures(context)
+        self._skipping = Skipping(context, tracer)
         self._tracer = tracer
 
     def judge(self, state: SessionState, record: Record, shape: Shape, alone: bool) -> None:
         """Judge a read, which may be a transaction by itself."""
         if _takes_no_locks(state.claim, shape, alone):
             self._plain(state, record, shape, alone)
-        elif shape.patience is Patience.SKIP:
-            self._require_one_view(state, record, shape)
-            self._skipping(state, record, shape)
+        elif shape.patience in (Patience.SKIP, Patience.MIXED):
+            if shape.patience is Patience.MIXED:
+                raise UndecidedError("locking clauses that differ in what they do about locked rows")
+            self._skipping.judge(state, record, shape)
         else:
             self._require_one_view(state, record, shape)
-            self._locking(state, record, shape)
+            self._locking(state, record, about_one_table(shape, state.claim.grammar))
 
     # -- plain reads
 
@@ -96,6 +102,8 @@ class Reads:
         self._tracer.saw(state, record, shape, all_views[chosen], visibles[chosen])
         if state.claim.snapshot is SnapshotAt.FIRST_READ and shape.locking is Locking.NONE:
             _opened_snapshot(state, fitting, for_sure=bool(outcome.rows) and shape.plain)
+        elif len(state.moments) > 1:
+            state.moments = tuple(fitting)
 
     def _wrong_rows(
         self, state: SessionState, record: Record, outcome: Rows, shape: Shape, views: Views
@@ -122,35 +130,51 @@ class Reads:
     # -- locking reads
 
     def _locking(self, state: SessionState, record: Record, shape: Shape) -> None:
-        mode = _mode(state.claim, shape)
-        work, conflict = self._work.rows(state, record, shape)
+        mode = mode_of_read(state.claim, shape)
+        work, conflict = self._work.rows(state, record, shape, mode)
+        views = self._locking_views(state, record, shape, work)
         if isinstance(record.outcome, Failed):
-            errors = (
-                self._engine.answer(record.sql, shape, {shape.target: work}).errors
-                if shape.plain and shape.target is not None
-                else OF_THE_DATA
-            )
-            self._failures.judge_conflict(state, record, record.outcome, may_fail=errors)
+            one_table = shape.target is not None
+            errors = self._engine.answer(record.sql, shape, views).errors if one_table else OF_THE_DATA
+            self._failures.judge_conflict(state, record, record.outcome, may_fail=errors, reason=conflict)
             return
         self._failures.require_conflict(state, record, conflict)
-        worked_on = self._engine.matching(record.sql, shape, work) if shape.plain else []
-        self._waits.require_for_rows(state, record, shape, worked_on, mode)
-        views = self._locking_views(state, record, shape, work)
-        doubtful = self._work.doubtful(state, record, shape, worked_on)
+        wanted = self._wanted(state, record, shape, work, mode)
+        if wanted is not None:
+            self._waits.require_for_rows(state, record, shape, wanted)
+        doubtful = self._work.doubtful(state, record, shape, list(wanted.rows) if wanted else [])
         if doubtful and shape.target is not None and isinstance(record.outcome, Rows):
             for chosen in without_some(work, doubtful):
                 if self._engine.admits(record.sql, shape, {shape.target: chosen}, record.outcome.rows):
                     views = {shape.target: chosen}
         self._compare(state, record, shape, views)
-        self._tracer.saw(state, record, shape, views, self._visibility.committed(state))
-        sure = [row for row in worked_on if row not in doubtful]
-        self._waits.take_locks(state, record, shape, sure, mode)
+        visible = self._visibility.found_by(state, record, state.claim.locking_read)
+        self._tracer.saw(state, record, shape, views, visible)
+        if wanted is not None:
+            sure = {row: mode for row in wanted.rows if row not in doubtful}
+            self._waits.take_locks(state, record, shape, replace(wanted, rows=sure))
+        if wanted is None or record.waited:
+            self._waits.take_unknown(state, record, shape.reads)
+
+    def _wanted(
+        self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], mode: Lock
+    ) -> Wanted | None:
+        """The rows that the read locks; None if that is not known."""
+        if shape.target is None or not (shape.plain or state.claim.locking_read is Sees.SNAPSHOT):
+            return None
+        moment = self._visibility.snapshot(state, record)
+        visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
+        views = None if shape.plain else self._visibility.views(shape.reads, visible)
+        rows = self._engine.matching(record.sql, shape, work, views)
+        return Wanted(shape.target, dict.fromkeys(rows, mode), mode)
 
     def _require_one_view(self, state: SessionState, record: Record, shape: Shape) -> None:
         """A locking read locks and looks at the newest rows; its subqueries may see what a plain read sees:
         https://dev.mysql.com/doc/refman/8.4/en/innodb-locking-reads.html"""
         if shape.plain or shape.tree.find(*_SUBQUERIES) is None:
             return
+        if state.claim.locking_read is Sees.SNAPSHOT:
+            return  # one snapshot for all
         moment = self._visibility.snapshot(state, record)
         plain = {Sees.SNAPSHOT, state.claim.plain_read}
         visibles = [self._visibility.visible(state, sees, moment) for sees in plain]
@@ -163,17 +187,30 @@ class Reads:
     ) -> Views:
         if shape.plain and shape.target is not None:
             return {shape.target: work}
-        if state.claim.write is Sees.SNAPSHOT and record.waited:
-            raise UndecidedError("a locking read of several tables that waited")
         moment = self._visibility.snapshot(state, record)
         visible = self._visibility.visible(state, state.claim.locking_read, moment)
-        return self._visibility.views(shape.reads, visible)
+        views = self._visibility.views(shape.reads, visible)
+        if state.claim.locking_read is not Sees.SNAPSHOT:
+            return views
+        if shape.target is not None:
+            return {**views, shape.target: work}
+        self._require_unchanged(state, record, shape, views)
+        return views
+
+    def _require_unchanged(self, state: SessionState, record: Record, shape: Shape, views: Views) -> None:
+        """Rows for which it waited are tested again; over several tables it is not known which."""
+        if state.claim.on_conflict is OnConflict.RECHECK and record.waited:
+            now = self._visibility.views(shape.reads, self._visibility.committed(state))
+            if now != views:
+                raise UndecidedError("a locking read of several tables that waited while they changed")
 
     def _compare(self, state: SessionState, record: Record, shape: Shape, views: Views) -> None:
         outcome = record.outcome
         if not isinstance(outcome, Rows):
             raise UndecidedError("a query without a result set")
         if not self._engine.admits(record.sql, shape, views, outcome.rows):
+            if self._is_only_out_of_order(state, record, shape, views, outcome.rows):
+                return
             if self._is_right_but_for_a_repeated_row(state, record, shape, views, outcome.rows):
                 return
             answer = self._engine.answer(record.sql, shape, views)
@@ -183,6 +220,15 @@ class Reads:
                 f"a locking read of {record.session} must see {state.claim.locking_read.value}",
                 shape.target or "",
             )
+
+    def _is_only_out_of_order(
+        self, state: SessionState, record: Record, shape: Shape, views: Views, rows: Sequence[Row]
+    ) -> bool:
+        """A row that changed during the wait comes at the place of its old version:
+        https://www.postgresql.org/docs/current/sql-select.html#SQL-FOR-UPDATE-SHARE"""
+        if state.claim.on_conflict is not OnConflict.RECHECK or not record.waited:
+            return False
+        return Counter(self._engine.answer(record.sql, shape, views).rows) == Counter(rows)
 
     def _is_right_but_for_a_repeated_row(
         self, state: SessionState, record: Record, shape: Shape, views: Views, rows: Sequence[Row]
@@ -199,40 +245,11 @@ class Reads:
             if row in rows[:place]
         )
 
-    def _skipping(self, state: SessionState, record: Record, shape: Shape) -> None:
-        """SKIP LOCKED may leave out any row, because servers lock more than is sure; what it gives must be
-        right, and nothing that others have surely locked."""
-        if not shape.plain or shape.target is None or state.claim.write is not Sees.COMMITTED:
-            raise UndecidedError("SKIP LOCKED where it is not known for sure which rows are locked")
-        if not isinstance(record.outcome, Rows):
-            return
-        assert state.transaction is not None
-        locks, mode = self._transactions.locks, _mode(state.claim, shape)
-        work, _ = self._work.rows(state, record, shape)
-        free = [
-            seen
-            for seen in work
-            if locks.conflict(state.transaction, shape.target, seen.row, mode) is None
-            and not self._transactions.is_foreign(state, self._chains.newest(shape.target, seen.row))
-        ]
-        answer = self._engine.answer(record.sql, shape, {shape.target: free})
-        if Counter(record.outcome.rows) - Counter(answer.rows):
-            raise ViolationError(
-                record.step,
-                RowsWitness(answer.rows, tuple(record.outcome.rows), partial=True),
-                "SKIP LOCKED gave a row that another transaction has locked, or that is not there",
-                shape.target,
-            )
-
 
 def _takes_no_locks(claim: Claim, shape: Shape, alone: bool) -> bool:
     if shape.locking is not Locking.NONE:
         return alone and not claim.alone_locks
     return alone or claim.plain_read_lock is Lock.NONE
-
-
-def _mode(claim: Claim, shape: Shape) -> Lock:
-    return Lock.EXCLUSIVE if shape.locking is Locking.UPDATE else claim.share_lock
 
 
 def _opened_snapshot(state: SessionState, moments: Sequence[int], for_sure: bool) -> None:

@@ -24,7 +24,10 @@ from acidtest.sql.shape import Shape, Verb
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A statement of a transaction saw these versions of a table; tombstones are among them."""
+    """A statement of a transaction saw these versions of a table; tombstones are among them.
+
+    `under` are the versions of others beneath its own ones: those go if it goes back to a savepoint.
+    """
 
     transaction: int
     record: Record
@@ -32,6 +35,7 @@ class _Look:
     table: str
     rows: Sequence[Seen]
     seen: dict[int, Version]
+    under: dict[int, Version]
     dirty: frozenset[int]
 
 
@@ -42,6 +46,7 @@ class Tracer:
         self._chains, self._transactions, self._engine = chains, transactions, engine
         self._looks: list[_Look] = []
         self._met: list[tuple[int, int, str, Version, bool]] = []
+        self._same: dict[int, Version] = {}
         self.gaps: list[str] = []
         """What the trace will lack."""
 
@@ -55,17 +60,28 @@ class Tracer:
             dirty = frozenset(
                 row for row, version in seen.items() if self._transactions.is_foreign(state, version)
             )
-            self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, dirty))
+            under = self._under(table, seen, state.transaction)
+            self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, under, dirty))
 
-    def met(self, state: SessionState, record: Record, table: str, effect: Effect) -> None:
-        """An INSERT came upon the keys of living rows."""
+    def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
+        """An INSERT came upon the keys of living rows, in the versions that it could see."""
         assert state.transaction is not None
         if effect.meets_several:
             self.gaps.append("which of several rows an INSERT came upon")
         for row in () if state.claim.upsert_reads_nothing else effect.met:
-            version = self._chains.newest(table, row)
+            versions = self._chains.versions(table, row)
+            version = next((one for one in reversed(versions) if visible(one)), versions[-1])
             foreign = self._transactions.is_foreign(state, version)
             self._met.append((state.transaction, record.step, table, version, foreign))
+
+    def _under(self, table: str, seen: dict[int, Version], own: int) -> dict[int, Version]:
+        """The newest version of another beneath each own one."""
+        found = {}
+        for row in (row for row, version in seen.items() if version.writer == own):
+            others = [one for one in self._chains.versions(table, row) if one.writer != own]
+            if others:
+                found[row] = others[-1]
+        return found
 
     def _seen(self, table: str, rows: Sequence[Seen], visible: Visible) -> dict[int, Version]:
         """The version of every row that the statement saw, tombstones included."""
@@ -86,15 +102,17 @@ class Tracer:
 
     def trace(self) -> Trace:
         """What the walk came to; call it when the walk is over."""
+        self._same = dict(self._unchanged())
         operations: dict[int, list[Operation]] = {one: [] for one in self._transactions.owners}
         for look in self._looks:
             operations[look.transaction] += self._operations(look)
         for transaction, step, table, version, dirty in self._met:
-            operations[transaction].append(Read(step, _version(table, version), committed=not dirty))
+            operations[transaction].append(Read(step, self._told(table, version), committed=not dirty))
         order: dict[ObjectId, tuple[TraceVersion, ...]] = {}
         for table in self._chains.tables():
             for row, versions in self._chains.rows(table):
-                order[ObjectId(table, row)] = tuple(_version(table, one) for one in versions)
+                kept = [one for one in versions if id(one) not in self._same]
+                order[ObjectId(table, row)] = tuple(_version(table, one) for one in kept)
         for installed in order.values():
             for one in installed:
                 if one.writer != INITIAL_WRITER and one.step is not None:
@@ -111,6 +129,21 @@ class Tracer:
         )
         return Trace(transactions, order, tuple(self.gaps))
 
+    def _unchanged(self) -> Iterator[tuple[int, Version]]:
+        """Versions that hold what the one before them held, by identity, with that one. Whoever wrote them
+        changed nothing that anybody could see, so nobody depends on it."""
+        for table in self._chains.tables():
+            for _, versions in self._chains.rows(table):
+                kept = None
+                for one in versions:
+                    if kept is not None and one.values == kept.values:
+                        yield id(one), kept
+                    else:
+                        kept = one
+
+    def _told(self, table: str, version: Version) -> TraceVersion:
+        return _version(table, self._same.get(id(version), version))
+
     def _operations(self, look: _Look) -> Iterator[Operation]:
         exact = look.shape.plain and look.table == look.shape.target
         matched = (
@@ -120,15 +153,15 @@ class Tracer:
         )
         step, table = look.record.step, look.table
         for row in matched:
-            yield Read(step, _version(table, look.seen[row]), committed=row not in look.dirty, exact=exact)
+            yield Read(step, self._told(table, look.seen[row]), committed=row not in look.dirty, exact=exact)
         yield PredicateRead(
             step,
             table,
             look.record.sql,
             frozenset(ObjectId(table, row) for row in matched),
-            {ObjectId(table, row): _version(table, one) for row, one in look.seen.items()},
-            made_by=tuple(_version(table, one) for one in self._made_by(look, matched, exact)),
-            changed_by=tuple(_version(table, one) for one in self._changed_by(look, matched, exact)),
+            {ObjectId(table, row): self._told(table, one) for row, one in look.seen.items()},
+            made_by=tuple(self._told(table, one) for one in self._made_by(look, matched, exact)),
+            changed_by=tuple(self._told(table, one) for one in self._changed_by(look, matched, exact)),
             exact=exact,
         )
 
@@ -138,17 +171,21 @@ class Tracer:
             if row in matched or version.writer == INITIAL_WRITER:
                 continue
             before = self._before(look.table, row, version)
-            if before is None or before.values is None:
+            if before is None or before.values is None or self._is_intermediate(look.table, row, version):
                 continue
             if not exact or self._meets(look, row, before):
                 yield version
 
     def _before(self, table: str, row: int, version: Version) -> Version | None:
+        """The version of another transaction that this one's writer came upon."""
         versions = self._chains.find(table, row)
-        if version not in versions:
-            return None
-        place = versions.index(version)
-        return versions[place - 1] if place else None
+        others = [one for one in versions[: _place(versions, version)] if one.writer != version.writer]
+        return others[-1] if others else None
+
+    def _is_intermediate(self, table: str, row: int, version: Version) -> bool:
+        """Whether its writer has replaced it itself: what a transaction did in between counts for nobody."""
+        versions = self._chains.find(table, row)
+        return any(one.writer == version.writer for one in versions[_place(versions, version) + 1 :])
 
     def _changed_by(self, look: _Look, matched: set[int], exact: bool) -> Iterator[Version]:
         """Of each row that the statement did not find, the first later version that it would have found."""
@@ -156,9 +193,13 @@ class Tracer:
             if row in matched:
                 continue  # what replaces a row that was found is an overwritten item
             seen = look.seen.get(row)
+            if seen is not None and seen not in versions:
+                seen = look.under.get(row)
             start = versions.index(seen) + 1 if seen is not None and seen in versions else 0
             for one in versions[start:]:
                 if one.writer in (INITIAL_WRITER, look.transaction) or one.values is None:
+                    continue
+                if self._is_intermediate(look.table, row, one):
                     continue
                 if not exact or self._meets(look, row, one):
                     yield one
@@ -167,6 +208,11 @@ class Tracer:
     def _meets(self, look: _Look, row: int, version: Version) -> bool:
         assert version.values is not None
         return bool(self._engine.matching(look.record.sql, look.shape, [Seen(row, version.values)]))
+
+
+def _place(versions: Sequence[Version], version: Version) -> int:
+    """Its position; behind all if it is not among them."""
+    return next((place for place, one in enumerate(versions) if one is version), len(versions))
 
 
 def _version(table: str, version: Version) -> TraceVersion:

@@ -32,6 +32,8 @@ class SessionState:
     name: str
     claim: Claim
     transaction: int | None = None
+    began_at: int = 0
+    """The clock when its transaction began."""
     failed: bool = False
     moments: tuple[int, ...] = ()
     """Clock readings at which its snapshot may have been taken; empty before it is."""
@@ -57,6 +59,8 @@ class Transactions:
         self.sessions = {name: SessionState(name, claim) for name, claim in claims.items()}
         self.owners: dict[int, str] = {}
         """The session of each transaction."""
+        self.emptied: list[tuple[int, str]] = []
+        """Transactions and the tables that they emptied at once, which no snapshot outlives."""
 
     def owner(self, transaction: int) -> str:
         """The session of a transaction, for texts."""
@@ -66,16 +70,24 @@ class Transactions:
         """Written by another transaction that has not ended."""
         return version.writer != state.transaction and not self.chains.is_committed(version.writer)
 
+    def is_alone(self, state: SessionState) -> bool:
+        """Whether no other transaction has been open since the session's own began."""
+        others = [one for one in self.sessions.values() if one is not state]
+        if any(one.transaction is not None for one in others):
+            return False
+        ended = (self.chains.committed_at(number) for number in self.owners if number != state.transaction)
+        return not any(moment is not None and moment > state.began_at for moment in ended)
+
     # -- begin and end
 
     def begin(self, state: SessionState, record: Record) -> None:
         """BEGIN, with the snapshot if it is taken then."""
         if isinstance(record.outcome, Failed):
             return
-        if "ISOLATION" in record.sql.upper():
-            raise UndecidedError("BEGIN with a level of its own")
         if state.transaction is not None:
-            self.end(state, commit=True)  # MySQL: BEGIN commits what is open
+            if not state.claim.begin_commits:
+                return
+            self.end(state, commit=True)
         self.open(state)
         consistent = "CONSISTENT SNAPSHOT" in " ".join(record.sql.upper().split())
         if state.claim.snapshot is SnapshotAt.BEGIN or consistent:
@@ -83,7 +95,7 @@ class Transactions:
 
     def open(self, state: SessionState) -> None:
         """A new transaction of the session."""
-        state.transaction = len(self.owners) + 1
+        state.transaction, state.began_at = len(self.owners) + 1, self.chains.clock
         state.moments, state.maybe_unopened, state.failed, state.touched = (), False, False, False
         state.savepoints.clear()
         self.owners[state.transaction] = state.name

@@ -13,7 +13,6 @@ NOT_OF_THE_DATA = frozenset(
         ErrorKind.CANCELLED,
         ErrorKind.RESOURCES,
         ErrorKind.ACCESS,
-        ErrorKind.OTHER,
     }
 )
 """Errors about which isolation says nothing: the statement just did not happen."""

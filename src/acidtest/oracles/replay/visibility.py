@@ -23,11 +23,22 @@ class Visibility:
 
     def first_statement(self, state: SessionState, record: Record) -> None:
         """The snapshot of engines that take it with the first statement, whatever that is."""
+        if kind_of(record.sql) in _ROW_KINDS:
+            self.opens_snapshot(state, record)
+
+    def opens_snapshot(self, state: SessionState, record: Record) -> None:
+        """A statement that such engines take the snapshot with."""
         if state.claim.snapshot is not SnapshotAt.FIRST_STATEMENT or state.transaction is None:
             return
-        if not state.moments and kind_of(record.sql) in _ROW_KINDS:
+        if not state.moments:
             state.moments = (self._chains.clock,)
             state.opened_by = record.step
+
+    def may_be_late(self, state: SessionState, record: Record) -> None:
+        """A first statement that waited for a snapshot may have got any that there was since."""
+        if state.claim.late_snapshot and record.waited and state.opened_by == record.step:
+            launched = self._timeline.launched_at[record.step]
+            state.moments = tuple(range(launched, self._chains.clock + 1))
 
     def only_statement(self, state: SessionState, record: Record) -> None:
         """The same for a statement that is a transaction by itself."""
@@ -65,6 +76,10 @@ class Visibility:
                 return lambda version: version.writer == own or chains.is_committed(version.writer)
             case Sees.SNAPSHOT:
                 return lambda version: version.writer == own or chains.committed_by(version.writer, moment)
+
+    def found_by(self, state: SessionState, record: Record, sees: Sees) -> Visible:
+        """The test for what a write or a locking read finds."""
+        return self.visible(state, sees, self.snapshot(state, record))
 
     def committed(self, state: SessionState) -> Visible:
         """The test for what is committed by now, or its own."""

@@ -1,16 +1,23 @@
 """For whom a statement must wait: rows, unique keys and conditions that others hold."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from acidtest.casefile import format_row
-from acidtest.claims import Lock, OnConflict
+from acidtest.claims import Lock, OnConflict, TableLock
 from acidtest.evaluator.writes import Effect
 from acidtest.model import Hold, Record, WaitWitness
 from acidtest.oracles.chains import Seen, Version
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.clustered import is_covered
 from acidtest.oracles.replay.context import Context
-from acidtest.oracles.replay.locks import PredicateLock, RowLock
+from acidtest.oracles.replay.locks import (
+    HeldTable,
+    PredicateLock,
+    RowLock,
+    UnknownLocks,
+    Wanted,
+    table_locks_of,
+)
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import ViolationError
 from acidtest.sql.shape import Shape, Verb
@@ -26,37 +33,43 @@ class Waits:
         self._engine = context.engine
         self._chains = context.chains
         self._transactions = context.transactions
+        self._locks = context.transactions.locks
         self._timeline = context.timeline
 
     # -- rows
 
-    def require_for_rows(
-        self, state: SessionState, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
-    ) -> None:
+    def require_for_rows(self, state: SessionState, record: Record, shape: Shape, wanted: Wanted) -> None:
         """Nobody else may hold the rows that the statement has worked on."""
-        if shape.target is None or state.transaction is None or mode is Lock.NONE:
+        if state.transaction is None or not self._is_sure(state, shape, wanted.mode):
             return
         if state.claim.on_conflict in _NEVER_WAITS:
             return
-        if mode is Lock.SHARE and self._may_lock_index_only(state, shape):
-            return
-        suspects = []
-        for row in worked_on:
-            lock = self._transactions.locks.conflict(state.transaction, shape.target, row, mode)
-            newest = self._chains.newest(shape.target, row)
+        table, suspects = wanted.table, []
+        for row, mode in wanted.rows.items():
+            lock = self._locks.conflict(state.transaction, table, row, mode)
+            newest = self._chains.newest(table, row)
             if lock is not None:
                 hold = Hold.WRITTEN_ROW if newest.writer == lock.holder else Hold.LOCKED_ROW
-                raise self._missing(record, lock.holder, lock.step, hold, self._text(shape.target, row))
+                raise self._missing(record, lock.holder, lock.step, hold, self._text(table, row))
             if self._transactions.is_foreign(state, newest):
                 if newest.deleted:
                     raise self._missing(
-                        record, newest.writer, newest.step, Hold.WRITTEN_ROW, self._text(shape.target, row)
+                        record, newest.writer, newest.step, Hold.WRITTEN_ROW, self._text(table, row)
                     )
-                suspects.append(newest)
-        if state.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
-            suspects += self._pending(state, shape.target, set(worked_on))
-        if suspects and shape.plain:
+                if mode is not Lock.KEY_SHARE:  # which goes together with most updates
+                    suspects.append(newest)
+        if table != shape.target or not shape.plain:
+            return
+        if state.claim.predicate_locks and shape.verb is not Verb.INSERT:
+            suspects += self._pending(state, table, set(wanted.rows))
+        if suspects:
             self._require_for_matching(record, shape, suspects)
+
+    def _is_sure(self, state: SessionState, shape: Shape, mode: Lock) -> bool:
+        """Whether the statement surely takes its locks on rows, not on entries of an index alone."""
+        if mode is Lock.NONE:
+            return False
+        return mode is not Lock.SHARE or not self._may_lock_index_only(state, shape)
 
     def _require_for_matching(self, record: Record, shape: Shape, suspects: Sequence[Version]) -> None:
         """Of versions that are not committed, the statement must wait for those that meet its condition."""
@@ -131,7 +144,10 @@ class Waits:
     def _missing(
         self, record: Record, holder: int, step: int | None, hold: Hold, what: str
     ) -> ViolationError:
-        who = self._transactions.owner(holder)
+        return self.missing(record, self._transactions.owner(holder), step, hold, what)
+
+    def missing(self, record: Record, who: str, step: int | None, hold: Hold, what: str) -> ViolationError:
+        """The violation of a statement that had to wait for a session and did not."""
         if self._timeline.is_victim(who):
             raise UndecidedError("a deadlock victim may have let go before it was told")
         since = "" if step is None else f" since step {step}"
@@ -148,17 +164,52 @@ class Waits:
 
     # -- locks
 
-    def take_locks(
-        self, state: SessionState, record: Record, shape: Shape, worked_on: Sequence[int], mode: Lock
-    ) -> None:
+    def take_locks(self, state: SessionState, record: Record, shape: Shape, wanted: Wanted) -> None:
         """Book the locks that the statement surely holds now."""
-        if state.transaction is None or shape.target is None or mode is Lock.NONE:
+        if state.transaction is None or wanted.mode is Lock.NONE:
             return
-        locks = self._transactions.locks
-        sure = mode is Lock.EXCLUSIVE or not self._may_lock_index_only(state, shape)
-        for row in worked_on if sure else ():
-            locks.rows.append(RowLock(state.transaction, shape.target, row, mode, record.step))
+        for row, mode in wanted.rows.items() if self._is_sure(state, shape, wanted.mode) else ():
+            self._locks.rows.append(RowLock(state.transaction, wanted.table, row, mode, record.step))
         if state.claim.predicate_locks and shape.plain and shape.verb is not Verb.INSERT:
-            locks.predicates.append(
-                PredicateLock(state.transaction, shape.target, record.sql, shape, record.step)
+            self._locks.predicates.append(
+                PredicateLock(state.transaction, wanted.table, record.sql, shape, record.step)
             )
+
+    def take_unknown(self, state: SessionState, record: Record, tables: Iterable[str]) -> None:
+        """Note that the statement may hold more rows of these tables than are booked."""
+        if state.transaction is not None:
+            self._locks.unknown += [UnknownLocks(state.transaction, one, record.step) for one in tables]
+
+    # -- tables
+
+    def note_tables(self, state: SessionState, record: Record) -> None:
+        """A statement begins: whether somebody keeps it away from its tables."""
+        if not state.claim.table_locks or not record.waited or (shape := state.shape(record)) is None:
+            return
+        asker = state.transaction or 0
+        modes = table_locks_of(shape)
+        if any(self._locks.table_conflict(asker, table, mode) for table, mode in modes.items()):
+            self._locks.waited_for_table.add(record.step)
+
+    def waited_for_table(self, record: Record) -> bool:
+        """Whether the statement may have waited before it could look at its tables."""
+        return record.step in self._locks.waited_for_table
+
+    def require_for_tables(self, state: SessionState, record: Record, modes: Mapping[str, TableLock]) -> None:
+        """Nobody else may hold a lock on a table that keeps such statements out."""
+        if state.transaction is None or not state.claim.table_locks:
+            return
+        for table, mode in modes.items():
+            lock = self._locks.table_conflict(state.transaction, table, mode)
+            if lock is not None:
+                what = f"table {table} ({lock.mode.value})"
+                raise self._missing(record, lock.holder, lock.step, Hold.TABLE, what)
+
+    def take_tables(self, state: SessionState, record: Record, modes: Mapping[str, TableLock]) -> None:
+        """Book the locks on tables that the statement holds now."""
+        if state.transaction is None or not state.claim.table_locks:
+            return
+        held = {(one.table, one.mode) for one in self._locks.tables if one.holder == state.transaction}
+        for table, mode in modes.items():
+            if (table, mode) not in held:
+                self._locks.tables.append(HeldTable(state.transaction, table, mode, record.step))

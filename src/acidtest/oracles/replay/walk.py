@@ -5,11 +5,12 @@ had to wait, and what it must have done; how a single statement is solved is the
 order that really happened is judged, so any number of transactions will do.
 """
 
-import re
-from collections.abc import Mapping
+from collections.abc import Sequence
 
-from acidtest.claims import Claim, OnConflict
+from acidtest.claims import Claims, OnConflict, SnapshotAt
 from acidtest.model import (
+    ErrorKind,
+    ErrorWitness,
     EventKind,
     Failed,
     History,
@@ -20,21 +21,26 @@ from acidtest.model import (
     TransactionState,
     same_rows,
 )
+from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Engine, UndecidedError
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows
+from acidtest.oracles.replay.locks import table_locks_of
+from acidtest.oracles.replay.natures import Nature
+from acidtest.oracles.replay.others import Others
 from acidtest.oracles.replay.reads import Reads
 from acidtest.oracles.replay.timeline import in_order_of_effect
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
+from acidtest.oracles.replay.unfollowed import why_not_followed
+from acidtest.oracles.replay.uniqueness import broken_key
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
+from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.writes import Writes
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Verb
-
-_REFERENCES = re.compile(r"\bREFERENCES\b", re.IGNORECASE)
 
 
 class Replay:
@@ -43,21 +49,26 @@ class Replay:
     def __init__(
         self,
         history: History,
-        claims: Mapping[str, Claim],
+        claims: Claims,
         engine: Engine,
         choices: Choices | None = None,
     ) -> None:
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
+        self._claims = claims
+        self.unexplained_conflicts = context.unexplained_conflicts
         self.chains = context.chains
         self.locks = context.transactions.locks
         self.sessions = context.transactions.sessions
         self.owners = context.transactions.owners
         self._transactions = context.transactions
         self._timeline = context.timeline
+        self._choices = context.choices
         self._visibility = context.visibility
         self._work = FoundRows(context)
         self._failures = Failures(context)
+        self._others = Others(context)
+        self._waits = Waits(context)
         self._tracer = Tracer(context.chains, context.transactions, engine)
         self._reads = Reads(context, self._tracer)
         self._writes = Writes(context, self._tracer)
@@ -79,13 +90,15 @@ class Replay:
             raise UndecidedError("the server died" if died else "the final state could not be read")
         for lost in self.history.indeterminate:
             raise UndecidedError(f"whether {lost.session}'s {lost.sql} took effect is not known")
-        if any(_REFERENCES.search(statement.sql) for statement in self.history.case.setup):
-            raise UndecidedError("foreign keys")  # their checks lock and read other rows than the statement
         for event in in_order_of_effect(self.history):
             state, record = self.sessions[event.session], self.history.records[event.step]
             if event.kind is EventKind.LAUNCHED:
+                state.claim = self._claims.at(event.session, event.step)
                 self._timeline.launch(event)
-                self._visibility.first_statement(state, record)
+                self._others.launch(state, record)
+                if self._others.nature(state, record) is Nature.ROWS:
+                    self._visibility.first_statement(state, record)
+                    self._waits.note_tables(state, record)
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
@@ -94,8 +107,11 @@ class Replay:
         self._judge_final_state()
 
     def _complete(self, state: SessionState, record: Record) -> None:
-        kind = kind_of(record.sql)
-        match kind:
+        nature = self._others.nature(state, record)
+        if nature is not Nature.ROWS:
+            self._others.complete(state, record, nature)
+            return
+        match kind_of(record.sql):
             case StatementKind.BEGIN:
                 self._transactions.begin(state, record)
             case StatementKind.COMMIT:
@@ -104,11 +120,8 @@ class Replay:
                 self._transactions.end(state, commit=False)
             case StatementKind.SAVEPOINT:
                 self._transactions.savepoint(state, record)
-            case StatementKind.QUERY | StatementKind.WRITE:
-                self._statement(state, record)
             case _:
-                if not isinstance(record.outcome, Failed):
-                    raise UndecidedError(f"{kind.value} statements inside the schedule")
+                self._statement(state, record)
 
     def _commit(self, state: SessionState, record: Record) -> None:
         if state.failed or isinstance(record.outcome, Failed):
@@ -139,7 +152,7 @@ class Replay:
         state.touched = True
         is_first = state.claim.first_statement_retries and state.opened_by == record.step
         if is_first and record.waited:
-            self._timeline.start_over(record.step)
+            self._timeline.start_over(record.step, self.chains.clock)
             state.moments = (self.chains.clock,)
         try:
             self._judge_statement(state, record, alone)
@@ -152,18 +165,38 @@ class Replay:
     def _judge_statement(self, state: SessionState, record: Record, alone: bool) -> None:
         shape = state.shape(record)
         if shape is None:
-            if isinstance(record.outcome, Failed):
-                self._failures.judge(state, record, record.outcome, may_fail=OF_THE_DATA)
-                return
-            raise UndecidedError("a statement that sqlglot cannot read")
-        if not all(name in self.chains.tables() for name in shape.reads):
-            if isinstance(record.outcome, Failed):
-                return
-            raise UndecidedError("a table that is not one of the case")
+            self._not_followed(state, record, "a statement that sqlglot cannot read")
+            return
+        if reason := why_not_followed(shape, self.history.schema, state.claim.grammar):
+            self._not_followed(state, record, reason)
+            return
+        self._visibility.may_be_late(state, record)
+        self._start_late(state, record)
+        self._others.require_newer_snapshot(state, shape.reads)
+        modes = table_locks_of(shape)
+        if not isinstance(record.outcome, Failed):
+            self._waits.require_for_tables(state, record, modes)
         if shape.verb is Verb.READ:
             self._reads.judge(state, record, shape, alone)
         else:
             self._writes.judge(state, record, shape)
+        if not isinstance(record.outcome, Failed):
+            self._waits.take_tables(state, record, modes)
+
+    def _start_late(self, state: SessionState, record: Record) -> None:
+        """PostgreSQL takes the snapshot of a statement when it has got the locks on its tables."""
+        if state.claim.snapshot is SnapshotAt.STATEMENT and self._waits.waited_for_table(record):
+            moments = range(self._timeline.launched_at[record.step], self.chains.clock + 1)
+            if len(moments) > 1:
+                moment = moments[len(moments) - 1 - self._choices.pick(len(moments))]
+                self._timeline.start_over(record.step, moment)
+
+    def _not_followed(self, state: SessionState, record: Record, reason: str) -> None:
+        """A statement whose meaning is not known: that it failed may have to do with the rows, or not."""
+        outcome = record.outcome
+        if not isinstance(outcome, Failed) or outcome.kind in OF_THE_DATA:
+            raise UndecidedError(reason)
+        self._failures.judge_conflict(state, record, outcome)
 
     def _judge_final_state(self) -> None:
         for state in self.sessions.values():
@@ -175,3 +208,14 @@ class Replay:
                 witness = StateWitness(table, tuple(seen.values for seen in expected), tuple(rows))
                 because = f"the committed transactions leave other rows in {table}"
                 raise ViolationError(None, witness, because, table)
+            self._judge_keys(table, expected)
+
+    def _judge_keys(self, table: str, rows: Sequence[Seen]) -> None:
+        """Transactions that did not see each other must not both have brought in the same key."""
+        broken = broken_key(self.history.schema.table(table), rows)
+        if broken is None:
+            return
+        index, holders = broken
+        step = max(self.chains.newest(table, row).step or 0 for row in holders)
+        because = f"two rows of {table} have the same key of the unique index {index.name}"
+        raise ViolationError(step, ErrorWitness(frozenset({ErrorKind.DUPLICATE_KEY}), None), because, table)

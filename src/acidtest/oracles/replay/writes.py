@@ -1,25 +1,34 @@
 """Judges writes: what they did, for whom they had to wait, and how they leave the version chains."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
-from acidtest.claims import Lock, OnConflict, Sees
+from acidtest.claims import OnConflict, Sees
 from acidtest.evaluator.writes import Change, Effect
-from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row
-from acidtest.oracles.chains import Seen
+from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row, Rows, RowsWitness
+from acidtest.oracles.chains import Seen, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
-from acidtest.oracles.replay.clustered import clustered_index, key_of, sets_indexed
+from acidtest.oracles.replay.clustered import (
+    assigned,
+    clustered_index,
+    key_of,
+    reads_what_it_sets,
+    sets_indexed,
+)
 from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.counters import Counters
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows, without_some
+from acidtest.oracles.replay.locks import Wanted, wanted_by_references, wanted_by_write
+from acidtest.oracles.replay.one_table import tests_rows_alone
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import ViolationError
 from acidtest.oracles.replay.waits import Waits
-from acidtest.sql.shape import Shape
+from acidtest.sql.shape import Shape, Verb
 
 
 class Writes:
@@ -44,25 +53,69 @@ class Writes:
         if record.waited and shape.tree.args.get("limit"):
             raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
         work, conflict = self._work.rows(state, record, shape)
+        outcome = record.outcome
+        lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
+        if isinstance(outcome, Failed) and lost and self._numbers.next(shape.target) is None:
+            self._failures.judge_conflict(state, record, outcome, reason=conflict)
+            return
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
         self._numbers.advance(shape.target, effect)
+        conflict = conflict or self._met_unseen(state, record, shape, effect)
         if isinstance(record.outcome, Failed):
-            self._failures.judge_conflict(state, record, record.outcome, effect.errors, effect.may_fail)
+            self._failures.judge_conflict(
+                state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
+            )
             return
         if effect.errors and state.claim.on_conflict is OnConflict.AT_COMMIT:
             raise UndecidedError("an optimistic write that breaks a constraint: that may show at COMMIT")
         self._failures.require_conflict(state, record, conflict)
-        self._waits.require_for_rows(state, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+        wanted = list(self._wanted(state, shape, work, effect))
+        for one in wanted:
+            self._waits.require_for_rows(state, record, shape, one)
         self._waits.require_for_keys(state, record, shape, effect)
         _compare(record, effect)
-        if record.waited and any(change.table for change in effect.changes):
+        if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
-        newest = self._visibility.committed(state)
-        self._tracer.saw(state, record, shape, {**views, shape.target: work}, newest)
-        self._tracer.met(state, record, shape.target, effect)
+        visible = self._visibility.found_by(state, record, state.claim.write)
+        self._tracer.saw(state, record, shape, {**views, shape.target: work}, visible)
+        self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
-        self._waits.take_locks(state, record, shape, effect.worked_on, Lock.EXCLUSIVE)
+        for one in wanted:
+            self._waits.take_locks(state, record, shape, one)
+        self._note_unknown_locks(state, record, shape)
+
+    def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
+        """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
+        if not state.claim.upserts_in_snapshot or shape.target is None:
+            return ""
+        moment = self._visibility.snapshot(state, record)
+        visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
+        for row in effect.met:
+            newest = self._chains.newest(shape.target, row)
+            if not visible(newest) and self._chains.is_committed(newest.writer):
+                return f"it came upon a row of {shape.target} that is newer than its snapshot"
+        return ""
+
+    def _wanted(
+        self, state: SessionState, shape: Shape, work: Sequence[Seen], effect: Effect
+    ) -> Iterator[Wanted]:
+        """The locks that the write takes: on its own rows, and on those that foreign keys take along or that
+        new rows refer to."""
+        assert shape.target is not None
+        old = {seen.row: seen.values for seen in work}
+        for row in effect.worked_on:
+            if row not in old and (values := self._chains.newest(shape.target, row).values) is not None:
+                old[row] = values
+        yield wanted_by_write(state.claim, self._schema.table(shape.target), shape, effect, old)
+        yield from wanted_by_references(state.claim, self._schema, effect)
+
+    def _note_unknown_locks(self, state: SessionState, record: Record, shape: Shape) -> None:
+        """What waited may hold rows that it then passed by; an upsert those that it left alone."""
+        tables = set(self._engine.related(record.sql, shape))
+        if record.waited or not (tests_rows_alone(shape) or _adds_rows_only(shape)):
+            tables |= {*shape.writes, *shape.reads}
+        self._waits.take_unknown(state, record, sorted(tables))
 
     def _views(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
@@ -72,7 +125,7 @@ class Writes:
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
         views = self._visibility.views(shape.reads, visible)
-        if record.waited and not shape.plain:
+        if record.waited and not shape.plain and reads is not Sees.SNAPSHOT:
             now = self._visibility.views(shape.reads, self._visibility.committed(state))
             if now != views:
                 raise UndecidedError(
@@ -85,24 +138,50 @@ class Writes:
     ) -> Effect:
         """What the write had to do; where rows may have been passed by, what it did as far as it tells."""
         assert shape.target is not None
-        existing = self._chains.view(shape.target, self._visibility.committed(state))
+        existing = self._chains.view(shape.target, self._keys_seen(state, record))
         if state.claim.on_conflict is OnConflict.REFUSE and shape.tree.args.get("conflict") is not None:
             moment = self._visibility.snapshot(state, record)
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
             if self._chains.view(shape.target, visible) != existing:
                 raise UndecidedError("an upsert whose snapshot is older than the table")
         number = self._numbers.next(shape.target)
-        effect = self._engine.effect(record.sql, shape, work, existing, views, number)
+        related = self._related(state, record, shape)
+        effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
         doubtful = self._work.doubtful(state, record, shape, effect.worked_on)
         if doubtful and isinstance(record.outcome, Affected):
             effects = [
-                self._engine.effect(record.sql, shape, chosen, existing, views, number)
+                self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
                 for chosen in without_some(work, doubtful)
             ]
             fitting = _fitting(effects, record.outcome.count, work)
             if fitting:
                 effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
         return effect
+
+    def _keys_seen(self, state: SessionState, record: Record) -> Visible:
+        """Against which rows unique keys are checked: the newest, but an optimistic transaction knows only
+        those of its snapshot before it commits."""
+        if state.claim.on_conflict is OnConflict.AT_COMMIT:
+            return self._visibility.visible(state, Sees.SNAPSHOT, self._visibility.snapshot(state, record))
+        return self._visibility.committed(state)
+
+    def _related(self, state: SessionState, record: Record, shape: Shape) -> Views:
+        """What foreign keys look up: the newest rows; PostgreSQL's stronger levels also look into the
+        snapshot, and then it is not laid down which counts."""
+        tables = self._engine.related(record.sql, shape)
+        if not tables:
+            return {}
+        rows = self._visibility.views(tables, self._visibility.committed(state))
+        if state.claim.write is Sees.SNAPSHOT and state.claim.on_conflict is not OnConflict.RECHECK:
+            moment = self._visibility.snapshot(state, record)
+            visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
+            others = [one for one in tables if one != shape.target or self._refers_to_itself(one)]
+            if any(self._chains.view(one, visible) != rows[one] for one in others):
+                raise UndecidedError("foreign keys between rows that are newer than the snapshot")
+        return rows
+
+    def _refers_to_itself(self, table: str) -> bool:
+        return any(key.table == table for key in self._schema.table(table).foreign_keys)
 
     def _apply(
         self, state: SessionState, record: Record, shape: Shape, effect: Effect, work: Sequence[Seen]
@@ -115,7 +194,7 @@ class Writes:
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
-            if (change.row, change.values) in unwritten or self._stays(state, effect, change, table):
+            if (change.row, change.values) in unwritten or self._stays(state, shape, effect, change, table):
                 continue
             if change.row is not None and self._moves(state, shape, change, table):
                 self._chains.write(table, change.row, None, state.transaction, record.step)
@@ -132,12 +211,18 @@ class Writes:
             assert change.values is not None
             self._chains.insert(table, change.values, state.transaction, record.step)
         else:
-            self._chains.write(table, row, change.values, state.transaction, record.step)
+            columns = (
+                assigned(self._schema.table(table), shape) if state.claim.updates_merge_columns else None
+            )
+            self._chains.write(table, row, change.values, state.transaction, record.step, columns)
 
-    def _stays(self, state: SessionState, effect: Effect, change: Change, table: str) -> bool:
+    def _stays(self, state: SessionState, shape: Shape, effect: Effect, change: Change, table: str) -> bool:
         """Whether a deviation leaves a row unwritten because it stays as it is. REPLACE takes it away and
         puts the same one in its place."""
-        if not state.claim.unchanged_is_unwritten:
+        claim = state.claim
+        if not (
+            claim.unchanged_is_unwritten or (claim.unchanged_read_is_unwritten and reads_what_it_sets(shape))
+        ):
             return False
         if change.row is not None and change.values is not None:
             newest = self._chains.newest(table, change.row)
@@ -158,7 +243,7 @@ class Writes:
             return False
         definition = self._schema.table(table)
         if claim.indexed_update_is_new_row:
-            return sets_indexed(definition, shape) or shape.tree.args.get("conflict") is not None
+            return sets_indexed(definition, shape)
         old = self._chains.newest(table, change.row).values
         return (
             claim.moved_is_new_row
@@ -185,7 +270,7 @@ class Writes:
 def _compare(record: Record, effect: Effect) -> None:
     """What the DBMS reported must be what the statement had to do."""
     outcome = record.outcome
-    if not isinstance(outcome, Affected):
+    if not isinstance(outcome, Affected | Rows) or (isinstance(outcome, Rows) and effect.returned is None):
         raise UndecidedError("a write with a result set")
     if effect.errors:
         raise ViolationError(
@@ -193,12 +278,25 @@ def _compare(record: Record, effect: Effect) -> None:
             ErrorWitness(effect.errors, None),
             "the statement succeeded although it breaks a constraint of its table",
         )
+    if isinstance(outcome, Rows):
+        if Counter(outcome.rows) != Counter(effect.returned):
+            raise ViolationError(
+                record.step,
+                RowsWitness(effect.returned or (), tuple(outcome.rows)),
+                "RETURNING gives the rows that the statement worked on",
+            )
+        return
     if outcome.count not in effect.counts:
         raise ViolationError(
             record.step,
             CountWitness(effect.counts, outcome.count),
             "the statement worked on other rows than those it had to see",
         )
+
+
+def _adds_rows_only(shape: Shape) -> bool:
+    """Whether a statement is an INSERT that leaves alone what is there."""
+    return shape.verb is Verb.INSERT and not shape.replaces and shape.tree.args.get("conflict") is None
 
 
 def _fitting(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> list[Effect]:

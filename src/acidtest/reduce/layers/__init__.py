@@ -3,6 +3,7 @@
 from acidtest.reduce.layers.constants import CONSTANTS
 from acidtest.reduce.layers.definitions import DEFINITIONS
 from acidtest.reduce.layers.expressions import EXPRESSIONS
+from acidtest.reduce.layers.marks import MARKS
 from acidtest.reduce.layers.names import NAMES
 from acidtest.reduce.layers.parts import PARTS
 from acidtest.reduce.layers.schedule import SCHEDULE
@@ -10,7 +11,7 @@ from acidtest.reduce.layers.statements import STATEMENTS
 from acidtest.reduce.operations import Layer
 
 LAYERS = (
-    Layer("statements", STATEMENTS),
+    Layer("statements", (*STATEMENTS, *MARKS)),
     Layer("parts", (*PARTS, *DEFINITIONS)),
     Layer("expressions", EXPRESSIONS),
     Layer("constants", CONSTANTS),

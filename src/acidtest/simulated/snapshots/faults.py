@@ -119,6 +119,13 @@ NEWER_ROW_LOCKED = Fault(
     engines=("fail", "ssi"),
 )
 
+UPSERT_OF_NEWER_ROW = Fault(
+    "upsert-of-newer-row",
+    "an INSERT IGNORE or ON DUPLICATE KEY UPDATE that meets a row which the snapshot lacks does not fail",
+    (ERROR,),
+    engines=("fail",),
+)
+
 # -- dangerous structures
 
 PREDICATES_FORGOTTEN = Fault(
@@ -195,6 +202,13 @@ FIRST_ROW_CHECKED_ONLY = Fault(
     "COMMIT looks for a conflict over the first row only that was written",
     (ERROR,),
     engines=("optimistic",),
+)
+
+KEYS_UNCHECKED = Fault(
+    "keys-unchecked",
+    "two concurrent transactions can insert rows with the same unique key",
+    (ERROR, STATE),
+    engines=("refuse", "optimistic"),
 )
 
 # -- one writer

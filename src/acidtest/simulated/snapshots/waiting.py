@@ -24,7 +24,11 @@ _WITHOUT_LOCK = {
 
 
 class WaitingWorker(SnapshotWorker):
-    """Rows that were found are locked before anything else is done with them."""
+    """Rows that were found are locked before anything else is done with them. There is no REPLACE."""
+
+    def _start_writing(self, attempt: Attempt) -> None:
+        if attempt.shape.replaces:
+            raise StatementFailed(ErrorKind.SYNTAX, "there is no REPLACE here")
 
     def _settle(self, attempt: Attempt, found: Chosen, test: Test) -> Chosen:
         request = Request(self._locks, attempt.transaction)
@@ -163,6 +167,8 @@ class FailingWorker(WaitingWorker):
 
     def _meet_keys(self, attempt: Attempt, heap: Heap, plan: WritePlan, keys: Keys) -> None:
         super()._meet_keys(attempt, heap, plan, keys)
+        if self._planted.has(planted.UPSERT_OF_NEWER_ROW):
+            return
         passes_over = plan.overwrites or attempt.shape.tree.args.get("ignore")
         for _index, _key, twin in keys:
             if twin is not None and passes_over and self._is_newer(attempt, heap.rows[twin]):

@@ -17,6 +17,7 @@ from acidtest.simulated.worker import (
     Test,
     Views,
     Worker,
+    affected,
     every_row,
     matches,
     raise_first_error,
@@ -119,8 +120,8 @@ class SnapshotWorker(Worker):
             self._saw(attempt, self._database.heaps[name], every_row)
         chosen = self._choose(attempt, heap, plan, views)
         raise_first_error(plan, chosen, views)
-        parts = plan.parts
-        return Affected(sum(self._write_part(attempt, heap, plan, part, views, chosen) for part in parts))
+        count = sum(self._write_part(attempt, heap, plan, part, views, chosen) for part in plan.parts)
+        return affected(attempt, count, chosen)
 
     def _choose(self, attempt: Attempt, heap: Heap, plan: WritePlan, views: Views) -> Chosen:
         if plan.chooses is None:
@@ -152,7 +153,7 @@ class SnapshotWorker(Worker):
         return min(effect.counts)
 
     def _apply(self, attempt: Attempt, heap: Heap, part: WritePart, change: Change) -> None:
-        row = heap.new_row() if change.row is None else heap.rows[change.row]
+        row = self._row_for(heap, part, change)
         old = row.values(self._exact(attempt))
         unchanged = attempt.shape.verb is Verb.UPDATE and change.values == old
         if not (unchanged and self.skips_unchanged):

@@ -26,6 +26,7 @@ KINDS = {
     "22015": ErrorKind.OUT_OF_RANGE,  # interval
     "22026": ErrorKind.TRUNCATION,  # bit string of the wrong length
     "23": ErrorKind.CONSTRAINT,
+    "23001": ErrorKind.FOREIGN_KEY,  # its RESTRICT, since 18
     "23502": ErrorKind.NOT_NULL,
     "23503": ErrorKind.FOREIGN_KEY,
     "23505": ErrorKind.DUPLICATE_KEY,
