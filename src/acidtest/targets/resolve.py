@@ -66,7 +66,23 @@ DBMSS = {
     "sqlite": Dbms(f"{_OWN}.sqlite:SQLiteTarget", "sqlite", ("sqlite",)),
     "duckdb": Dbms(f"{_OWN}.duckdb:DuckDBTarget", "duckdb", ("duckdb",), driver="duckdb"),
     # Not a DBMS but our own engine; its versions are planted faults.
-    "simulated": Dbms(f"{_OWN}.simulated:SimulatedTarget", "mysql", (), versioned=True),
+    "simulated": Dbms(
+        f"{_OWN}.simulated:SimulatedTarget",
+        "mysql",
+        (),
+        versioned=True,
+        options={
+            "engine": {
+                "locking": f"{_OWN}.simulated:SimulatedTarget",
+                "recheck": f"{_OWN}.simulated:RecheckingTarget",
+                "fail": f"{_OWN}.simulated:FailingTarget",
+                "ssi": f"{_OWN}.simulated:SerializableTarget",
+                "one-writer": f"{_OWN}.simulated:OneWriterTarget",
+                "refuse": f"{_OWN}.simulated:RefusingTarget",
+                "optimistic": f"{_OWN}.simulated:OptimisticTarget",
+            }
+        },
+    ),
 }
 
 GROUP = "acidtest.targets"
