@@ -190,7 +190,11 @@ def test_rows_are_deleted_by_whole_numbers_only() -> None:
 
 
 def test_what_asks_the_server_about_itself_is_unstable() -> None:
-    for sql in ("SELECT pg_notification_queue_usage()", "SELECT txid_current()", "SELECT a FROM t WHERE pg_x(a)"):
+    for sql in (
+        "SELECT pg_notification_queue_usage()",
+        "SELECT txid_current()",
+        "SELECT a FROM t WHERE pg_x(a)",
+    ):
         found = shape_of(sql, "postgres")
         assert found is not None
         assert "moment or the session" in why_unstable(found)

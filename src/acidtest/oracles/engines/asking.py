@@ -117,8 +117,8 @@ class AskingEngine(Engine):
     def _require_checks_at_once(self, shape: Shape, related: Views) -> None:
         """What runs alone also commits, and is checked for what may wait until COMMIT elsewhere."""
         tables = [one for one in self._schema.tables if one.name in (*shape.writes, *related)]
-        rules = [rule for table in tables for rule in (*table.foreign_keys, *table.indexes)]
-        if any(rule.deferrable for rule in rules):
+        keys = any(key.deferrable for table in tables for key in table.foreign_keys)
+        if keys or any(index.deferrable for table in tables for index in table.indexes):
             raise UndecidedError("a constraint that may be checked at COMMIT")
 
     def _require_one_version(
