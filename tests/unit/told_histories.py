@@ -91,9 +91,7 @@ class _Teller:
         outcome = self._outcome(result.result if isinstance(result, After) else result, before)
         after = self._after(sql, outcome, before)
         self._standing[session] = after
-        self.records.append(
-            Record(number, session, sql, outcome, waited=late, before=before, after=after)
-        )
+        self.records.append(Record(number, session, sql, outcome, waited=late, before=before, after=after))
         self.events.append(Event(EventKind.LAUNCHED, number, session))
         if isinstance(result, After):
             self.events.append(Event(EventKind.BLOCKED, number, session))

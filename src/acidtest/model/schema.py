@@ -109,5 +109,5 @@ State = Mapping[str, tuple[Row, ...]]
 
 
 def freeze_state(tables: Mapping[str, tuple[Row, ...]]) -> State:
-    """A state ordered by table name; to be read only. Workers send it to each other, so it is a plain dict."""
+    """A state ordered by table name, to be read only; a plain dict, because workers send it to each other."""
     return dict(sorted(tables.items()))

@@ -25,10 +25,6 @@ FILLS_BETWEEN_RENEWALS = 100
 
 _ACTS_BY_ITSELF = re.compile(r"\bCREATE\b.*\b(TRIGGER|RULE)\b", re.IGNORECASE | re.DOTALL)
 
-_OUTSIDE = re.compile(r"\bCREATE\s+(?:ROLE|USER|GROUP|TABLESPACE|DATABASE)\b", re.IGNORECASE)
-"""Objects of the whole server: made a second time beside the case, they would be in the next one's way."""
-
-
 _OF_THE_SERVER = re.compile(
     r"\s*(?:CREATE|ALTER|DROP|GRANT|REVOKE)\b.*\b"
     r"(?:ROLE|USER|GROUP|DATABASE|SCHEMA|TABLESPACE|SERVER|SUBSCRIPTION|SYSTEM|FOREIGN\s+DATA\s+WRAPPER|EXTENSION)\b"
@@ -63,13 +59,8 @@ class Scratch:
             return
         if any(map(_ACTS_BY_ITSELF.search, definitions)):
             raise UndecidedError("triggers and rules")
-<<<<<<< HEAD
-        if any(map(_OUTSIDE.search, definitions)):
-            raise UndecidedError("roles and other objects outside the database")
-=======
         if any(map(_OF_THE_SERVER.match, definitions)):
             raise UndecidedError("a set-up that reaches beyond its own database")
->>>>>>> replay
         self._built = None
         self._build(setup, history.schema)
         self._built = (definitions, history.schema)
