@@ -1,5 +1,6 @@
 """The tables of a case, as the target described them after the set-up."""
 
+import copyreg
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -109,6 +110,10 @@ State = Mapping[str, tuple[Row, ...]]
 """Committed rows of each table, sorted."""
 
 
-def freeze_state(tables: Mapping[str, tuple[Row, ...]]) -> State:
+def freeze_state(tables: Mapping[str, tuple[Row, ...]]) -> MappingProxyType[str, tuple[Row, ...]]:
     """A read-only state, ordered by table name."""
     return MappingProxyType(dict(sorted(tables.items())))
+
+
+# Python sends a read-only dictionary to another process only if it is told how.
+copyreg.pickle(MappingProxyType, lambda state: (freeze_state, (dict(state),)))
