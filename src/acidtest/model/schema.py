@@ -1,10 +1,8 @@
 """The tables of a case, as the target described them after the set-up."""
 
-import copyreg
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 
 from acidtest.model.value import Row
 
@@ -110,10 +108,6 @@ State = Mapping[str, tuple[Row, ...]]
 """Committed rows of each table, sorted."""
 
 
-def freeze_state(tables: Mapping[str, tuple[Row, ...]]) -> MappingProxyType[str, tuple[Row, ...]]:
-    """A read-only state, ordered by table name."""
-    return MappingProxyType(dict(sorted(tables.items())))
-
-
-# Python sends a read-only dictionary to another process only if it is told how.
-copyreg.pickle(MappingProxyType, lambda state: (freeze_state, (dict(state),)))
+def freeze_state(tables: Mapping[str, tuple[Row, ...]]) -> State:
+    """A state ordered by table name, to be read only; a plain dict, because workers send it to each other."""
+    return dict(sorted(tables.items()))
