@@ -208,9 +208,9 @@ class FoundRows:
         claim = state.claim
         if not shape.plain or shape.target is None or shape.verb is Verb.INSERT:
             return frozenset()
-        if claim.passes_by_dirty and shape.verb is Verb.UPDATE:
-            if self._context.is_half_done(record, (shape.target,)):
-                return frozenset(worked_on)  # what a waiting write of another has done so far is not known
+        dirty_update = claim.passes_by_dirty and shape.verb is Verb.UPDATE
+        if dirty_update and self._context.is_half_done(record, (shape.target,)):
+            return frozenset(worked_on)  # what a waiting write of another has done so far is not known
         if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
             return frozenset()
         launched = self._timeline.launched_at[record.step]
