@@ -74,7 +74,7 @@ class Joined:
         self._main = next(part for part in self._parts if part.target.table.name == shape.target)
         if len(self._parts) > 1:
             _refuse_crossing(shape, names, dialect)
-        self._returning = Returning.of(tree, compiler)
+        self._returning = Returning.of(tree, lambda: compiler)
         compiler.finish()
 
     @property
