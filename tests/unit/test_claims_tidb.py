@@ -1,5 +1,7 @@
 """TiDB's claims in both modes, and how the solver judges a conflict that is found at COMMIT."""
 
+from dataclasses import replace
+
 import pytest
 
 from acidtest.casefile import parse_case
@@ -137,3 +139,37 @@ def test_each_transaction_of_a_session_has_the_mode_that_it_begins_with() -> Non
     assert claims is not None
     modes = [claims.at("tx1", step).on_conflict for step in (0, 1, 2)]
     assert modes == [OnConflict.AT_COMMIT, OnConflict.AT_COMMIT, OnConflict.WAIT]
+
+
+def test_a_key_that_an_optimistic_insert_breaks_shows_at_commit() -> None:
+    plain = "-- schedule\n/* tx1 */ BEGIN;\n/* tx1 */ INSERT INTO t VALUES (1, 11);\n/* tx1 */ COMMIT;\n"
+    done = (Affected(0), Affected(1))
+    duplicate = Failed(ErrorKind.DUPLICATE_KEY, "1062", "", Undone.TRANSACTION)
+    assert verdict(history(plain, (*done, duplicate), (1, 10))) is Judgement.PASS
+    assert verdict(history(plain, (*done, CONFLICT), (1, 10))) is Judgement.PASS
+    assert verdict(history(plain, (*done, Affected(0)), (1, 11))) is Judgement.VIOLATION
+    undone = plain.replace("COMMIT", "ROLLBACK")
+    assert verdict(history(undone, (*done, Affected(0)), (1, 10))) is Judgement.PASS
+    assert verdict(history(undone, (*done, Affected(0)), (1, 11))) is Judgement.VIOLATION
+
+
+def test_what_is_read_after_a_broken_key_is_unknown() -> None:
+    case = (
+        "-- schedule\n/* tx1 */ BEGIN;\n/* tx1 */ INSERT INTO t VALUES (1, 11);\n"
+        "/* tx1 */ SELECT v FROM t;\n/* tx1 */ COMMIT;\n"
+    )
+    done = (Affected(0), Affected(1), Rows(("v",), ((11,),)))
+    assert verdict(history(case, (*done, CONFLICT), (1, 10))) is Judgement.UNKNOWN
+    assert verdict(history(case, (*done, Affected(0)), (1, 11))) is Judgement.VIOLATION
+
+
+def test_an_optimistic_upsert_looks_into_its_snapshot() -> None:
+    case = (
+        "-- schedule\n/* tx1 */ BEGIN;\n/* tx1 */ SELECT v FROM t;\n/* tx2 */ DELETE FROM t;\n"
+        "/* tx1 */ INSERT INTO t VALUES (1, 11) ON DUPLICATE KEY UPDATE v = 12;\n/* tx1 */ ROLLBACK;\n"
+    )
+    before = (Affected(0), Rows(("v",), ((10,),)), Affected(1))
+    found = replace(history(case, (*before, Affected(2), Affected(0)), (1, 10)), final={"t": ()})
+    assert verdict(found) is Judgement.PASS
+    missed = replace(history(case, (*before, Affected(1), Affected(0)), (1, 10)), final={"t": ()})
+    assert verdict(missed) is Judgement.VIOLATION

@@ -187,3 +187,17 @@ def test_rows_are_deleted_by_whole_numbers_only() -> None:
         "DELETE FROM `t` WHERE (`id` = 1 AND `v` IS NULL)"
     )
     assert delete_rows(without_key, [(1, "a")], "mysql") is None
+
+
+def test_what_asks_the_server_about_itself_is_unstable() -> None:
+    for sql in (
+        "SELECT pg_notification_queue_usage()",
+        "SELECT txid_current()",
+        "SELECT a FROM t WHERE pg_x(a)",
+    ):
+        found = shape_of(sql, "postgres")
+        assert found is not None
+        assert "moment or the session" in why_unstable(found)
+    plain = shape_of("SELECT abs(id) FROM t", "postgres")
+    assert plain is not None
+    assert why_unstable(plain) == ""

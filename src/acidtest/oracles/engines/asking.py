@@ -88,6 +88,7 @@ class AskingEngine(Engine):
         assert shape.target is not None
         if reason := why_unstable(shape):
             raise UndecidedError(reason)
+        self._require_checks_at_once(shape, related or {})
         if related:
             if shape.replaces:
                 raise UndecidedError("what REPLACE takes along by foreign keys")
@@ -112,6 +113,13 @@ class AskingEngine(Engine):
         del sql
         assert shape.target is not None
         return connected_tables(self._schema, shape.target)
+
+    def _require_checks_at_once(self, shape: Shape, related: Views) -> None:
+        """What runs alone also commits, and is checked for what may wait until COMMIT elsewhere."""
+        tables = [one for one in self._schema.tables if one.name in (*shape.writes, *related)]
+        keys = any(key.deferrable for table in tables for key in table.foreign_keys)
+        if keys or any(index.deferrable for table in tables for index in table.indexes):
+            raise UndecidedError("a constraint that may be checked at COMMIT")
 
     def _require_one_version(
         self, shape: Shape, existing: Sequence[Seen], views: Views, related: Views

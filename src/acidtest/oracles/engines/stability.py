@@ -29,6 +29,8 @@ _MOMENT_NAMES = frozenset(
         *("LOCALTIMESTAMP", "UTC_DATE", "UTC_TIME", "UTC_TIMESTAMP", "UNIX_TIMESTAMP", "TIMEOFDAY"),
     ]
 )
+_OF_THE_SERVER = ("PG_", "TXID_", "INET_", "CURRENT_SETTING", "SET_CONFIG", "HAS_")
+"""How names of functions begin that ask the server about itself, or act on it."""
 _SYSTEM_COLUMNS = frozenset(["ctid", "xmin", "xmax", "cmin", "cmax", "tableoid", "oid", "rowid", "_rowid_"])
 _OF_THE_ORDER = (
     exp.GroupConcat,
@@ -50,7 +52,7 @@ def why_unstable(shape: Shape) -> str:
     tree = shape.tree
     for node in tree.walk():
         name = str(node.this).upper() if isinstance(node, exp.Anonymous) else ""
-        if isinstance(node, _OF_THE_MOMENT) or name in _MOMENT_NAMES:
+        if isinstance(node, _OF_THE_MOMENT) or name in _MOMENT_NAMES or name.startswith(_OF_THE_SERVER):
             return "a value that depends on the moment or the session"
         if isinstance(node, exp.Column) and node.name.lower() in _SYSTEM_COLUMNS:
             return "a system column"

@@ -68,6 +68,8 @@ class LockTable:
     predicates: list[PredicateLock] = field(default_factory=list)
     tables: list[HeldTable] = field(default_factory=list)
     unknown: list[UnknownLocks] = field(default_factory=list)
+    waited_for_table: set[int] = field(default_factory=set)
+    """Steps that began while somebody kept them away from their tables."""
 
     def conflict(self, asker: int, table: str, row: int, mode: Lock) -> RowLock | None:
         """A lock of another transaction that does not go together with this one."""

@@ -39,6 +39,8 @@ class Others:
     def nature(self, state: SessionState, record: Record) -> Nature:
         """What a statement is to the walk."""
         history = self._context.history
+        if record.parts:
+            return Nature.UNKNOWN  # a script: what became of which statement is not followed
         nature = nature_of(record.sql, history.dbms, state.claim.table_locks)
         if nature is Nature.UNKNOWN and calls_reading_procedure(record.sql, history.case):
             return Nature.LOOKS

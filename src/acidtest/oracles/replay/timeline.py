@@ -29,9 +29,9 @@ class Timeline:
             self.dirty_at[event.step] = self._dirty_rows()
         self.in_flight[event.session] = event.step
 
-    def start_over(self, step: int) -> None:
-        """A step that waited begins again."""
-        self.launched_at[step] = self._chains.clock
+    def start_over(self, step: int, moment: int) -> None:
+        """A step that waited begins again, when the clock stands at a moment."""
+        self.launched_at[step] = moment
 
     def complete(self, event: Event) -> None:
         """A step ends."""

@@ -25,6 +25,16 @@ class Savepoint:
 _START = Savepoint("", 0, -1)
 
 
+@dataclass(frozen=True, slots=True)
+class Pending:
+    """A write of an optimistic transaction that broke a key of a table and succeeded: COMMIT must fail."""
+
+    table: str
+    step: int
+    sure: bool = True
+    """Nothing has been written to the table since that may have taken it back."""
+
+
 @dataclass(slots=True)
 class SessionState:
     """Where a session stands."""
@@ -42,6 +52,7 @@ class SessionState:
     maybe_unopened: bool = False
     """A read may have opened no snapshot, so a later one may still do."""
     savepoints: list[Savepoint] = field(default_factory=list)
+    pending: list[Pending] = field(default_factory=list)
     touched: bool = False
     """Whether the transaction has worked on a table."""
 
@@ -110,6 +121,7 @@ class Transactions:
             self.locks.release(state.transaction)
         state.transaction, state.moments, state.failed = None, (), False
         state.savepoints.clear()
+        state.pending.clear()
 
     # -- savepoints
 
@@ -127,6 +139,7 @@ class Transactions:
             raise UndecidedError(f"savepoint {name} is not known")
         if words[0] == "ROLLBACK":
             self._go_back(state.transaction, state.savepoints[position])
+            state.pending = [one for one in state.pending if one.step <= state.savepoints[position].step]
             del state.savepoints[position + 1 :]
             if state.claim.savepoint_loses_snapshot and not state.savepoints[position].joined:
                 self._begin_anew(state)

@@ -10,7 +10,14 @@ from acidtest.oracles.chains import Seen, Version
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.clustered import is_covered
 from acidtest.oracles.replay.context import Context
-from acidtest.oracles.replay.locks import HeldTable, PredicateLock, RowLock, UnknownLocks, Wanted
+from acidtest.oracles.replay.locks import (
+    HeldTable,
+    PredicateLock,
+    RowLock,
+    UnknownLocks,
+    Wanted,
+    table_locks_of,
+)
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import ViolationError
 from acidtest.sql.shape import Shape, Verb
@@ -174,6 +181,19 @@ class Waits:
             self._locks.unknown += [UnknownLocks(state.transaction, one, record.step) for one in tables]
 
     # -- tables
+
+    def note_tables(self, state: SessionState, record: Record) -> None:
+        """A statement begins: whether somebody keeps it away from its tables."""
+        if not state.claim.table_locks or not record.waited or (shape := state.shape(record)) is None:
+            return
+        asker = state.transaction or 0
+        modes = table_locks_of(shape)
+        if any(self._locks.table_conflict(asker, table, mode) for table, mode in modes.items()):
+            self._locks.waited_for_table.add(record.step)
+
+    def waited_for_table(self, record: Record) -> bool:
+        """Whether the statement may have waited before it could look at its tables."""
+        return record.step in self._locks.waited_for_table
 
     def require_for_tables(self, state: SessionState, record: Record, modes: Mapping[str, TableLock]) -> None:
         """Nobody else may hold a lock on a table that keeps such statements out."""

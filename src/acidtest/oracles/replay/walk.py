@@ -6,8 +6,9 @@ order that really happened is judged, so any number of transactions will do.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
-from acidtest.claims import Claims, OnConflict
+from acidtest.claims import Claims, OnConflict, SnapshotAt
 from acidtest.model import (
     ErrorKind,
     ErrorWitness,
@@ -40,7 +41,7 @@ from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.writes import Writes
 from acidtest.sql import StatementKind, kind_of
-from acidtest.sql.shape import Verb
+from acidtest.sql.shape import Shape, Verb
 
 
 class Replay:
@@ -63,6 +64,7 @@ class Replay:
         self.owners = context.transactions.owners
         self._transactions = context.transactions
         self._timeline = context.timeline
+        self._choices = context.choices
         self._visibility = context.visibility
         self._work = FoundRows(context)
         self._failures = Failures(context)
@@ -97,6 +99,7 @@ class Replay:
                 self._others.launch(state, record)
                 if self._others.nature(state, record) is Nature.ROWS:
                     self._visibility.first_statement(state, record)
+                    self._waits.note_tables(state, record)
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
@@ -129,8 +132,16 @@ class Replay:
                 self._transactions.end(state, commit=False)
         else:
             if state.claim.on_conflict is OnConflict.AT_COMMIT:
+                self._require_failure(state, record)
                 self._failures.require_conflict(state, record, self._work.lost_at_commit(state))
             self._transactions.end(state, commit=True)
+
+    def _require_failure(self, state: SessionState, record: Record) -> None:
+        """A transaction that broke a key must not commit."""
+        if state.pending and not all(one.sure for one in state.pending):
+            raise UndecidedError("whether a key that an optimistic transaction broke is still broken")
+        for one in state.pending:
+            self._failures.require_conflict(state, record, f"step {one.step} broke a key of {one.table}")
 
     def _statement(self, state: SessionState, record: Record) -> None:
         """Judge a statement inside its transaction, or in one of its own."""
@@ -150,7 +161,7 @@ class Replay:
         state.touched = True
         is_first = state.claim.first_statement_retries and state.opened_by == record.step
         if is_first and record.waited:
-            self._timeline.start_over(record.step)
+            self._timeline.start_over(record.step, self.chains.clock)
             state.moments = (self.chains.clock,)
         try:
             self._judge_statement(state, record, alone)
@@ -169,16 +180,39 @@ class Replay:
             self._not_followed(state, record, reason)
             return
         self._visibility.may_be_late(state, record)
+        self._start_late(state, record)
         self._others.require_newer_snapshot(state, shape.reads)
         modes = table_locks_of(shape)
         if not isinstance(record.outcome, Failed):
             self._waits.require_for_tables(state, record, modes)
-        if shape.verb is Verb.READ:
+        if any(one.table in shape.reads for one in state.pending):
+            self._after_a_broken_key(state, record, shape)
+        elif shape.verb is Verb.READ:
             self._reads.judge(state, record, shape, alone)
         else:
             self._writes.judge(state, record, shape)
         if not isinstance(record.outcome, Failed):
             self._waits.take_tables(state, record, modes)
+
+    def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape) -> None:
+        """Which of two rows with one key the transaction sees is not laid down; COMMIT decides."""
+        if isinstance(record.outcome, Failed):
+            self._failures.judge_conflict(state, record, record.outcome, may_fail=OF_THE_DATA)
+        elif shape.verb is Verb.READ:
+            self._reads.undecided.append("a read of a table whose key the transaction has broken")
+        else:
+            written = set(shape.writes)
+            state.pending = [
+                replace(one, sure=one.sure and one.table not in written) for one in state.pending
+            ]
+
+    def _start_late(self, state: SessionState, record: Record) -> None:
+        """PostgreSQL takes the snapshot of a statement when it has got the locks on its tables."""
+        if state.claim.snapshot is SnapshotAt.STATEMENT and self._waits.waited_for_table(record):
+            moments = range(self._timeline.launched_at[record.step], self.chains.clock + 1)
+            if len(moments) > 1:
+                moment = moments[len(moments) - 1 - self._choices.pick(len(moments))]
+                self._timeline.start_over(record.step, moment)
 
     def _not_followed(self, state: SessionState, record: Record, reason: str) -> None:
         """A statement whose meaning is not known: that it failed may have to do with the rows, or not."""

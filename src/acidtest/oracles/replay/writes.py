@@ -8,7 +8,17 @@ from sqlglot import exp
 
 from acidtest.claims import OnConflict, Sees
 from acidtest.evaluator.writes import Change, Effect
-from acidtest.model import Affected, CountWitness, ErrorWitness, Failed, Record, Row, Rows, RowsWitness
+from acidtest.model import (
+    Affected,
+    CountWitness,
+    ErrorKind,
+    ErrorWitness,
+    Failed,
+    Record,
+    Row,
+    Rows,
+    RowsWitness,
+)
 from acidtest.oracles.chains import Seen, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
 from acidtest.oracles.replay.clustered import (
@@ -25,7 +35,7 @@ from acidtest.oracles.replay.found_rows import FoundRows, without_some
 from acidtest.oracles.replay.locks import Wanted, wanted_by_references, wanted_by_write
 from acidtest.oracles.replay.one_table import tests_rows_alone
 from acidtest.oracles.replay.tracing import Tracer
-from acidtest.oracles.replay.transactions import SessionState
+from acidtest.oracles.replay.transactions import Pending, SessionState
 from acidtest.oracles.replay.violations import ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.sql.shape import Shape, Verb
@@ -67,8 +77,10 @@ class Writes:
                 state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
             )
             return
-        if effect.errors and state.claim.on_conflict is OnConflict.AT_COMMIT:
-            raise UndecidedError("an optimistic write that breaks a constraint: that may show at COMMIT")
+        late = state.claim.on_conflict is OnConflict.AT_COMMIT
+        if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
+            state.pending.append(Pending(shape.target, record.step))
+            return
         self._failures.require_conflict(state, record, conflict)
         wanted = list(self._wanted(state, shape, work, effect))
         for one in wanted:
@@ -147,16 +159,26 @@ class Writes:
         number = self._numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
-        doubtful = self._work.doubtful(state, record, shape, effect.worked_on)
-        if doubtful and isinstance(record.outcome, Affected):
-            effects = [
-                self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
-                for chosen in without_some(work, doubtful)
-            ]
-            fitting = _fitting(effects, record.outcome.count, work)
-            if fitting:
-                effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
-        return effect
+        doubtful = self._work.doubtful(state, record, shape, self._tried(record, shape, work, effect))
+        if not doubtful:
+            return effect
+        effects = [
+            self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
+            for chosen in without_some(work, doubtful)
+        ]
+        if not isinstance(record.outcome, Affected):
+            errors = frozenset(error for one in effects for error in one.errors | one.may_fail)
+            return replace(effect, may_fail=effect.may_fail | errors)
+        fitting = _fitting(effects, record.outcome.count, work)
+        if not fitting:
+            return effect
+        return fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
+
+    def _tried(self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect) -> Sequence[int]:
+        """The rows that a write works on, or those that it would if it did not fail."""
+        if effect.worked_on or not effect.errors or not shape.plain or shape.verb is Verb.INSERT:
+            return effect.worked_on
+        return self._engine.matching(record.sql, shape, work)
 
     def _keys_seen(self, state: SessionState, record: Record) -> Visible:
         """Against which rows unique keys are checked: the newest, but an optimistic transaction knows only
@@ -164,6 +186,12 @@ class Writes:
         if state.claim.on_conflict is OnConflict.AT_COMMIT:
             return self._visibility.visible(state, Sees.SNAPSHOT, self._visibility.snapshot(state, record))
         return self._visibility.committed(state)
+
+    def _existing(self, state: SessionState, record: Record, table: str) -> list[Seen]:
+        """The rows whose keys a new row may meet: the newest, but to who finds out at COMMIT the snapshot."""
+        if state.claim.on_conflict is OnConflict.AT_COMMIT:
+            return self._chains.view(table, self._visibility.found_by(state, record, Sees.SNAPSHOT))
+        return self._chains.view(table, self._visibility.committed(state))
 
     def _related(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What foreign keys look up: the newest rows; PostgreSQL's stronger levels also look into the

@@ -1,0 +1,766 @@
+"""What the walk knows of PostgreSQL: for each rule the smallest right history, and the smallest wrong one."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import pytest
+
+from acidtest.model import (
+    Column,
+    ErrorKind,
+    ForeignKey,
+    History,
+    Hold,
+    Index,
+    Level,
+    Row,
+    Schema,
+    Table,
+    ViolationKind,
+    WaitWitness,
+)
+from acidtest.model.schema import Action
+from acidtest.oracles import graph
+from tests.unit.told_histories import After, Step, World, passes, unknown, verdict
+
+RC, RR, SER = Level.READ_COMMITTED, Level.REPEATABLE_READ, Level.SERIALIZABLE
+CONFLICT = ErrorKind.SERIALIZATION_FAILURE
+
+
+def column(name: str, *, nullable: bool = True) -> Column:
+    return Column(name, "integer", nullable)
+
+
+T = Table("t", (column("id", nullable=False), column("v")), (Index("t_pkey", ("id",), True, primary=True),))
+CHILD = Table(
+    "c",
+    (column("a", nullable=False), column("t_id")),
+    (Index("c_pkey", ("a",), True, primary=True),),
+    (ForeignKey("c_fk", ("t_id",), "t", ("id",)),),
+)
+ROWS = ((1, 10), (2, 20))
+WORLD = World("postgres", Schema((T,), folds_names="lower"), {"t": ROWS}, version="18.4")
+FAMILY = World("postgres", Schema((CHILD, T), folds_names="lower"), {"t": ROWS, "c": ()}, version="18.4")
+
+
+def told(level: Level, *steps: Step, final: Sequence[Row] = ROWS) -> History:
+    return WORLD.history(level, steps, {"t": final})
+
+
+def missing(history: History) -> Hold:
+    """What the statement had to wait for."""
+    found = verdict(history).violation
+    assert found is not None
+    assert found.kind is ViolationKind.MISSING_BLOCK
+    assert isinstance(found.witness, WaitWitness)
+    return found.witness.hold
+
+
+def broken(history: History) -> tuple[ViolationKind | None, int | None]:
+    found = verdict(history)
+    assert found.is_violation, found
+    return found.kind, found.step
+
+
+# -- row-lock modes
+
+LOCKS = ("FOR KEY SHARE", "FOR SHARE", "FOR NO KEY UPDATE", "FOR UPDATE")
+TOGETHER = {
+    ("FOR KEY SHARE", "FOR KEY SHARE"),
+    ("FOR KEY SHARE", "FOR SHARE"),
+    ("FOR KEY SHARE", "FOR NO KEY UPDATE"),
+    ("FOR SHARE", "FOR SHARE"),
+}
+
+
+@pytest.mark.parametrize("first", LOCKS)
+@pytest.mark.parametrize("second", LOCKS)
+def test_row_locks_conflict_as_documented(first: str, second: str) -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx2", "BEGIN", None),
+        ("tx1", f"SELECT * FROM t WHERE id = 1 {first}", [(1, 10)]),
+        ("tx2", f"SELECT * FROM t WHERE id = 1 {second}", [(1, 10)]),
+        ("tx1", "COMMIT", None),
+        ("tx2", "COMMIT", None),
+    )
+    if (first, second) in TOGETHER or (second, first) in TOGETHER:
+        assert passes(history)
+    else:
+        assert missing(history) is Hold.LOCKED_ROW
+
+
+@pytest.mark.parametrize(
+    ("write", "final", "waits"),
+    [
+        ("UPDATE t SET v = 11 WHERE id = 1", ((1, 11), (2, 20)), False),
+        ("UPDATE t SET id = 1, v = 11 WHERE id = 1", ((1, 11), (2, 20)), False),
+        ("UPDATE t SET id = 3 WHERE id = 1", ((2, 20), (3, 10)), True),
+        ("DELETE FROM t WHERE id = 1", ((2, 20),), True),
+    ],
+)
+def test_an_update_that_keeps_the_key_goes_together_with_key_share(
+    write: str, final: tuple[Row, ...], waits: bool
+) -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", write, 1),
+        ("tx2", "SELECT * FROM t WHERE id = 1 FOR KEY SHARE", [(1, 10)]),
+        ("tx1", "COMMIT", None),
+        final=final,
+    )
+    assert passes(history) is not waits
+
+
+def test_a_key_that_no_foreign_key_may_refer_to_does_not_count() -> None:
+    partial = replace(T, indexes=(Index("t_pkey", ("id",), True, where="v > 0"),))
+    world = replace(WORLD, schema=Schema((partial,)))
+    history = world.history(
+        RC,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx2", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 1 FOR KEY SHARE", [(1, 10)]),
+            ("tx2", "UPDATE t SET v = 3 WHERE id = 1", 1),
+            ("tx2", "COMMIT", None),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": ((1, 3), (2, 20))},
+    )
+    assert passes(history)
+
+
+def test_key_share_at_repeatable_read_minds_new_keys_but_no_other_change() -> None:
+    def after(write: str, final: tuple[Row, ...]) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+            ("tx2", write, 1),
+            ("tx1", "SELECT * FROM t WHERE id = 1 FOR KEY SHARE", [(1, 10)]),
+            ("tx1", "COMMIT", None),
+            final=final,
+        )
+
+    assert passes(after("UPDATE t SET v = 11 WHERE id = 1", ((1, 11), (2, 20))))
+    assert broken(after("DELETE FROM t WHERE id = 1", ((2, 20),))) == (ViolationKind.WRONG_ERROR, 3)
+
+
+# -- SKIP LOCKED
+
+
+def skipping(seen: Sequence[Row], level: Level = RC) -> History:
+    return told(
+        level,
+        ("tx1", "BEGIN", None),
+        ("tx2", "BEGIN", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1 FOR UPDATE", [(1, 10)]),
+        ("tx2", "SELECT * FROM t FOR UPDATE SKIP LOCKED", seen),
+        ("tx1", "COMMIT", None),
+        ("tx2", "COMMIT", None),
+    )
+
+
+@pytest.mark.parametrize("level", [RC, RR])
+def test_skip_locked_gives_all_that_is_free_and_nothing_else(level: Level) -> None:
+    assert passes(skipping([(2, 20)], level))
+    assert broken(skipping([(1, 10), (2, 20)], level)) == (ViolationKind.WRONG_ROWS, 3)
+    assert broken(skipping([], level)) == (ViolationKind.WRONG_ROWS, 3), "it skips what nobody has locked"
+
+
+def test_what_skip_locked_gave_is_locked() -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t FOR UPDATE SKIP LOCKED", ROWS),
+        ("tx2", "UPDATE t SET v = 0 WHERE id = 2", 1),
+        ("tx1", "COMMIT", None),
+        final=((1, 10), (2, 0)),
+    )
+    assert missing(history) is Hold.LOCKED_ROW
+
+
+def test_rows_of_which_nobody_knows_who_holds_them_may_be_skipped() -> None:
+    def history(seen: Sequence[Row]) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx3", "BEGIN", None),
+            ("tx3", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "UPDATE t SET v = 0 WHERE v = 10", After(4, 0)),
+            ("tx3", "COMMIT", None),
+            ("tx2", "SELECT * FROM t FOR UPDATE SKIP LOCKED", seen),
+            ("tx1", "COMMIT", None),
+            final=((1, 11), (2, 20)),
+        )
+
+    # The row that tx1 waited for and then passed by stays locked.
+    assert passes(history([(2, 20)]))
+    assert passes(history([(1, 11), (2, 20)]))
+    assert broken(history([(1, 10), (2, 20)])) == (ViolationKind.WRONG_ROWS, 5)
+
+
+def test_skip_locked_at_repeatable_read_fails_at_a_row_that_changed() -> None:
+    def history(seen: Sequence[Row] | ErrorKind) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+            ("tx2", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "SELECT * FROM t FOR UPDATE SKIP LOCKED", seen),
+            ("tx1", "ROLLBACK", None),
+            final=((1, 11), (2, 20)),
+        )
+
+    assert passes(history(CONFLICT))
+    assert broken(history([(2, 20)])) == (ViolationKind.WRONG_ERROR, 3)
+
+
+def test_skip_locked_with_a_subquery_looks_into_its_snapshot() -> None:
+    def history(seen: Sequence[Row]) -> History:
+        sql = "SELECT * FROM t WHERE EXISTS (SELECT 1 FROM t AS s WHERE s.v = 20) FOR UPDATE SKIP LOCKED"
+        return told(RC, ("tx1", "BEGIN", None), ("tx1", sql, seen), ("tx1", "COMMIT", None))
+
+    assert passes(history(ROWS))
+    assert broken(history([])) == (ViolationKind.WRONG_ROWS, 1)
+
+
+# -- a statement that waited and tests again
+
+
+def rechecking(sql: str, result: Sequence[Row] | int, final: Sequence[Row], other: str = "v = 11") -> History:
+    return told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", f"UPDATE t SET {other} WHERE id = 1", 1),
+        ("tx2", sql, After(3, result)),
+        ("tx1", "COMMIT", None),
+        final=final,
+    )
+
+
+def test_a_row_that_changed_comes_at_the_place_of_its_old_version() -> None:
+    sql = "SELECT * FROM t ORDER BY v FOR UPDATE"
+    changed = ((1, 30), (2, 20))
+    assert passes(rechecking(sql, [(1, 30), (2, 20)], changed, "v = 30"))
+    assert broken(rechecking(sql, [(1, 10), (2, 20)], changed, "v = 30")) == (ViolationKind.WRONG_ROWS, 2)
+
+
+def test_a_subquery_is_tested_again_unless_the_row_fails_anyway() -> None:
+    sql = "UPDATE t SET v = 0 WHERE id IN (SELECT id FROM t AS s WHERE s.v < 15) AND v < 15"
+    assert "tested again" in unknown(rechecking(sql, 1, ((1, 0), (2, 20)), "v = 11"))
+    plain = "UPDATE t SET v = 0 WHERE v < (SELECT MAX(s.a) FROM u AS s)"
+    other = Table("u", (column("a"),))
+    world = World("postgres", Schema((T, other)), {"t": ROWS, "u": ((15,),)})
+    steps: tuple[Step, ...] = (
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 30 WHERE id = 1", 1),
+        ("tx2", plain, After(3, 0)),
+        ("tx1", "COMMIT", None),
+    )
+    assert passes(world.history(RC, steps, {"t": ((1, 30), (2, 20))}))
+    wrong = (*steps[:2], ("tx2", plain, After(3, 1)), steps[3])
+    assert broken(world.history(RC, wrong, {"t": ((1, 0), (2, 20))})) == (
+        ViolationKind.WRONG_AFFECTED_COUNT,
+        2,
+    )
+
+
+def test_at_repeatable_read_several_tables_are_judged_also_after_a_wait() -> None:
+    def history(seen: Sequence[Row]) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx2", "SELECT a.v, b.v FROM t AS a JOIN t AS b ON a.id < b.id FOR UPDATE", After(3, seen)),
+            ("tx1", "ROLLBACK", None),
+        )
+
+    assert passes(history([(10, 20)]))
+    assert broken(history([(11, 20)])) == (ViolationKind.WRONG_ROWS, 2)
+
+
+# -- ON CONFLICT at a snapshot
+
+
+@pytest.mark.parametrize("action", ["DO NOTHING", "DO UPDATE SET v = 0"])
+def test_on_conflict_fails_at_a_row_that_its_snapshot_does_not_show(action: str) -> None:
+    def history(level: Level, result: int | ErrorKind, end: str) -> History:
+        final = ((1, 10), (2, 20), (3, 0 if result and "UPDATE" in action and level is RC else 30))
+        return told(
+            level,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+            ("tx2", "INSERT INTO t VALUES (3, 30)", 1),
+            ("tx1", f"INSERT INTO t VALUES (3, 31) ON CONFLICT (id) {action}", result),
+            ("tx1", end, None),
+            final=final,
+        )
+
+    done = 1 if "UPDATE" in action else 0
+    assert passes(history(RC, done, "COMMIT"))
+    assert passes(history(RR, CONFLICT, "ROLLBACK"))
+    assert broken(history(RR, done, "COMMIT")) == (ViolationKind.WRONG_ERROR, 3)
+    assert broken(history(SER, done, "COMMIT")) == (ViolationKind.WRONG_ERROR, 3)
+
+
+# -- errors
+
+
+def test_a_conflict_without_a_reason_is_counted() -> None:
+    def history(write: str) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+            ("tx2", write, 1),
+            ("tx1", "UPDATE t SET v = 0 WHERE id = 1", CONFLICT),
+            ("tx1", "ROLLBACK", None),
+            final=((1, 11), (2, 20)) if "= 1" in write else ((1, 10), (2, 21)),
+        )
+
+    explained, not_explained = (
+        verdict(history(f"UPDATE t SET v = v + 1 WHERE id = {row}")) for row in (1, 2)
+    )
+    assert explained.unexplained_conflicts == 0
+    assert not_explained.unexplained_conflicts == 1
+    assert not explained.is_violation
+    assert not not_explained.is_violation
+
+
+def test_an_error_that_nobody_has_mapped_is_unknown() -> None:
+    history = told(RC, ("tx1", "UPDATE t SET v = 0", ErrorKind.OTHER))
+    assert "other" in unknown(history)
+
+
+def test_a_row_that_moves_between_parts_of_a_table_may_cost_a_conflict() -> None:
+    parts = replace(T, children=("t1", "t2"))
+
+    def judged(table: Table) -> bool:
+        history = replace(WORLD, schema=Schema((table,))).history(
+            RC, (("tx1", "UPDATE t SET v = 0 WHERE id = 1", CONFLICT),), {}
+        )
+        return passes(history)
+
+    assert judged(parts)
+    assert not judged(T)
+
+
+# -- foreign keys
+
+
+def family(level: Level, *steps: Step, c: Sequence[Row] = (), t: Sequence[Row] = ROWS) -> History:
+    return FAMILY.history(level, steps, {"t": t, "c": c})
+
+
+def test_a_row_needs_its_parent() -> None:
+    insert = "INSERT INTO c VALUES (1, {})"
+    assert passes(family(RC, ("tx1", insert.format(1), 1), c=((1, 1),)))
+    assert passes(family(RC, ("tx1", insert.format(9), ErrorKind.FOREIGN_KEY)))
+    assert broken(family(RC, ("tx1", insert.format(9), 1), c=((1, 9),))) == (ViolationKind.WRONG_ERROR, 0)
+    assert broken(family(RC, ("tx1", insert.format(1), ErrorKind.FOREIGN_KEY))) == (
+        ViolationKind.WRONG_ERROR,
+        0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("write", "t", "waits"),
+    [
+        ("UPDATE t SET v = 0 WHERE id = 1", ((1, 0), (2, 20)), False),
+        ("DELETE FROM t WHERE id = 1", ((2, 20),), True),
+    ],
+)
+def test_a_new_row_holds_the_key_of_its_parent(write: str, t: tuple[Row, ...], waits: bool) -> None:
+    history = family(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "INSERT INTO c VALUES (1, 1)", 1),
+        ("tx2", write, 1),
+        ("tx1", "ROLLBACK", None),
+        t=t,
+    )
+    if waits:
+        assert missing(history) is Hold.LOCKED_ROW
+    else:
+        assert passes(history)
+
+
+def test_a_new_row_waits_for_who_deletes_its_parent() -> None:
+    history = family(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "DELETE FROM t WHERE id = 1", 1),
+        ("tx2", "INSERT INTO c VALUES (1, 1)", 1),
+        ("tx1", "ROLLBACK", None),
+        c=((1, 1),),
+    )
+    assert missing(history) in (Hold.LOCKED_ROW, Hold.WRITTEN_ROW)
+
+
+def test_cascades_are_followed_and_lock_what_they_change() -> None:
+    cascading = replace(CHILD, foreign_keys=(replace(CHILD.foreign_keys[0], on_delete=Action.CASCADE),))
+    world = World("postgres", Schema((cascading, T)), {"t": ROWS, "c": ((1, 1),)})
+    delete: Step = ("tx1", "DELETE FROM t WHERE id = 1", 1)
+    left = ((2, 20),)
+    assert passes(world.history(RC, (delete,), {"t": left, "c": ()}))
+    assert broken(world.history(RC, (delete,), {"t": left})) == (ViolationKind.WRONG_FINAL_STATE, None)
+    locked = world.history(
+        RC,
+        (
+            ("tx1", "BEGIN", None),
+            delete,
+            ("tx2", "SELECT a FROM c FOR UPDATE", [(1,)]),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": left, "c": ()},
+    )
+    assert missing(locked) is Hold.WRITTEN_ROW
+
+
+def test_what_a_foreign_key_finds_beyond_the_snapshot_is_unknown() -> None:
+    history = family(
+        RR,
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM c", []),
+        ("tx2", "INSERT INTO t VALUES (3, 30)", 1),
+        ("tx1", "INSERT INTO c VALUES (1, 3)", ErrorKind.FOREIGN_KEY),
+        ("tx1", "ROLLBACK", None),
+        t=(*ROWS, (3, 30)),
+    )
+    assert "foreign keys" in unknown(history)
+
+
+# -- what is not followed
+
+
+@pytest.mark.parametrize(
+    ("sql", "reason"),
+    [
+        ("SELECT tableoid FROM t", "a system column"),
+        ("UPDATE t SET v = 0 WHERE ctid = '(0,1)'", "a system column"),
+        ("SELECT f(v) FROM t", "a function of the case's own"),
+        ("SELECT * FROM w", "a table that is not one of the case"),
+        ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "a write inside of a query"),
+        ("WITH x AS (SELECT * FROM t FOR UPDATE) SELECT * FROM x", "locks inside of a query"),
+        ("SELECT * FROM ONLY t", "ONLY a part of a table"),
+        ("UPDATE t SET v = 1", "triggers and rules"),
+    ],
+)
+def test_statements_that_do_more_than_they_say_are_unknown(sql: str, reason: str) -> None:
+    table = replace(
+        T,
+        children=("t1",) if "ONLY" in sql else (),
+        triggers=("trg",) if "triggers" in reason else (),
+    )
+    world = replace(WORLD, schema=Schema((table,), views=("w",), functions=("f",)))
+    assert unknown(world.history(RC, (("tx1", sql, [(1, 10)]),), {})) == reason
+    assert unknown(world.history(RC, (("tx1", sql, ErrorKind.DUPLICATE_KEY),), {})) == reason
+    assert passes(world.history(RC, (("tx1", sql, ErrorKind.NO_SUCH_OBJECT),), {}))
+
+
+def test_names_that_are_not_quoted_are_folded() -> None:
+    assert passes(told(RC, ("tx1", "SELECT * FROM T", ROWS)))
+    assert broken(told(RC, ("tx1", "SELECT * FROM T", ROWS[:1]))) == (ViolationKind.WRONG_ROWS, 0)
+    assert "not one of the case" in unknown(told(RC, ("tx1", 'SELECT * FROM "T"', ROWS)))
+
+
+# -- other statements
+
+WRONG_READ: Step = ("tx1", "SELECT * FROM t", [(1, 10)])
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SET lock_timeout = '1s'",
+        "SET LOCAL enable_seqscan = off",
+        "SET SESSION work_mem TO '4MB'",
+        "RESET statement_timeout",
+        "SHOW server_version",
+        "EXPLAIN SELECT * FROM t",
+        "ANALYZE t",
+        "VACUUM",
+        "CHECKPOINT",
+        "PREPARE p AS SELECT 1",
+        "SELECT pg_sleep(0.1)",
+        "CREATE INDEX i ON t (v)",
+        "DROP INDEX i",
+        "SELECT pg_advisory_lock(1)",
+    ],
+)
+def test_what_changes_no_result_is_passed_over(sql: str) -> None:
+    assert passes(told(RC, ("tx1", sql, None), ("tx1", "SELECT * FROM t", ROWS)))
+    assert broken(told(RC, ("tx1", sql, None), WRONG_READ)) == (ViolationKind.WRONG_ROWS, 1)
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SET search_path = other",
+        "SET TIME ZONE 'UTC'",
+        "SET ROLE somebody",
+        "EXPLAIN ANALYZE DELETE FROM t",
+        "CREATE UNIQUE INDEX i ON t (v)",
+        "DROP INDEX t_pkey",
+        "ALTER TABLE t ADD COLUMN w INT",
+        "EXECUTE p",
+        "CALL p()",
+    ],
+)
+def test_what_may_change_anything_makes_the_rest_unknown(sql: str) -> None:
+    assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
+
+
+def test_ddl_takes_effect_when_it_is_launched_not_when_it_completes() -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t", ROWS),
+        ("tx2", "ALTER TABLE t DETACH PARTITION t1 CONCURRENTLY", After(4, None)),
+        ("tx1", "SELECT * FROM t", ROWS[:1]),
+        ("tx1", "COMMIT", None),
+    )
+    assert "inside the schedule" in unknown(history)
+    refused = told(RC, ("tx1", "ALTER TABLE t ADD COLUMN v INT", ErrorKind.OBJECT_EXISTS), WRONG_READ)
+    assert broken(refused) == (ViolationKind.WRONG_ROWS, 1)
+
+
+def test_a_procedure_that_only_reads_is_passed_over() -> None:
+    def history(body: str) -> History:
+        setup = f"CREATE PROCEDURE p() LANGUAGE SQL AS '{body}';"
+        return WORLD.history(RC, (("tx1", "CALL p()", None), WRONG_READ), {}, setup)
+
+    assert broken(history("SELECT v FROM t")) == (ViolationKind.WRONG_ROWS, 1)
+    assert unknown(history("DELETE FROM t"))
+
+
+# -- levels of single transactions
+
+
+@pytest.mark.parametrize(
+    ("begin", "setting"),
+    [
+        ("BEGIN ISOLATION LEVEL REPEATABLE READ", "SHOW lock_timeout"),
+        ("BEGIN", "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ"),
+    ],
+)
+def test_a_transaction_is_judged_by_its_own_level(begin: str, setting: str) -> None:
+    def history(second: Sequence[Row]) -> History:
+        return told(
+            RC,
+            ("tx1", begin, None),
+            ("tx1", setting, None),
+            ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+            ("tx2", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "SELECT * FROM t WHERE id = 1", second),
+            ("tx1", "COMMIT", None),
+            ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 11)]),
+            final=((1, 11), (2, 20)),
+        )
+
+    assert passes(history([(1, 10)]))
+    assert broken(history([(1, 11)])) == (ViolationKind.WRONG_ROWS, 4)
+
+
+def write_skew(begin: str) -> History:
+    return told(
+        RC,
+        ("tx1", begin, None),
+        ("tx2", begin, None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+        ("tx2", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+        ("tx1", "UPDATE t SET v = 0 WHERE id = 2", 1),
+        ("tx2", "UPDATE t SET v = 0 WHERE id = 1", 1),
+        ("tx1", "COMMIT", None),
+        ("tx2", "COMMIT", None),
+        final=((1, 0), (2, 0)),
+    )
+
+
+def test_cycles_are_held_against_the_levels_of_the_transactions() -> None:
+    snapshot = graph.judge(write_skew("BEGIN ISOLATION LEVEL REPEATABLE READ"))
+    serializable = graph.judge(write_skew("BEGIN ISOLATION LEVEL SERIALIZABLE"))
+    assert snapshot is not None
+    assert not snapshot.is_violation
+    assert serializable is not None
+    assert serializable.kind is ViolationKind.FORBIDDEN_PHENOMENON
+
+
+def test_a_deferrable_snapshot_may_be_as_late_as_the_wait_was_long() -> None:
+    def history(begin: str, first: Sequence[Row], second: Sequence[Row]) -> History:
+        return told(
+            SER,
+            ("tx1", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx2", begin, None),
+            ("tx2", "SELECT * FROM t WHERE id = 1", After(4, first)),
+            ("tx1", "COMMIT", None),
+            ("tx2", "SELECT * FROM t WHERE id = 1", second),
+            ("tx2", "COMMIT", None),
+            final=((1, 11), (2, 20)),
+        )
+
+    late = "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY DEFERRABLE"
+    old, new = [(1, 10)], [(1, 11)]
+    assert passes(history(late, old, old))
+    assert passes(history(late, new, new))
+    assert broken(history(late, old, new)) == (ViolationKind.WRONG_ROWS, 5)
+    assert broken(history("BEGIN", new, new)) == (ViolationKind.WRONG_ROWS, 3)
+
+
+def test_lock_table_and_show_open_no_snapshot() -> None:
+    def history(first: str, seen: Sequence[Row]) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", first, None),
+            ("tx2", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "SELECT * FROM t WHERE id = 1", seen),
+            ("tx1", "COMMIT", None),
+            final=((1, 11), (2, 20)),
+        )
+
+    for first in ("LOCK TABLE t IN ACCESS SHARE MODE", "SHOW lock_timeout", "SET lock_timeout = 1"):
+        assert passes(history(first, [(1, 11)])), first
+        assert broken(history(first, [(1, 10)])) == (ViolationKind.WRONG_ROWS, 3)
+    for first in ("SELECT pg_advisory_xact_lock(1)", "EXPLAIN SELECT 1"):
+        assert passes(history(first, [(1, 10)])), first
+        assert broken(history(first, [(1, 11)])) == (ViolationKind.WRONG_ROWS, 3)
+
+
+# -- locks of tables, and advisory ones
+
+
+@pytest.mark.parametrize(
+    ("mode", "sql", "result", "waits"),
+    [
+        ("", "SELECT * FROM t", ROWS, True),
+        ("IN EXCLUSIVE MODE", "SELECT * FROM t", ROWS, False),
+        ("IN EXCLUSIVE MODE", "SELECT * FROM t FOR SHARE", ROWS, True),
+        ("IN SHARE MODE", "SELECT * FROM t FOR SHARE", ROWS, False),
+        ("IN SHARE MODE", "UPDATE t SET v = v", 2, True),
+        ("IN ROW EXCLUSIVE MODE", "UPDATE t SET v = v", 2, False),
+        ("IN SHARE MODE", "CREATE INDEX i ON t (v)", None, False),
+        ("IN ROW EXCLUSIVE MODE", "CREATE INDEX i ON t (v)", None, True),
+    ],
+)
+def test_a_locked_table_keeps_statements_out(
+    mode: str, sql: str, result: Sequence[Row] | int | None, waits: bool
+) -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx2", "BEGIN", None),
+        ("tx1", f"LOCK TABLE t {mode}".strip(), None),
+        ("tx2", sql, result),
+        ("tx2", "COMMIT", None),
+        ("tx1", "COMMIT", None),
+    )
+    if waits:
+        assert missing(history) is Hold.TABLE
+    else:
+        assert passes(history)
+
+
+def test_who_waited_for_a_table_sees_what_was_done_to_it_meanwhile() -> None:
+    def history(level: Level, sql: str, result: Sequence[Row] | int, final: Sequence[Row]) -> History:
+        return told(
+            level,
+            ("tx1", "BEGIN", None),
+            ("tx1", "LOCK TABLE t", None),
+            ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx2", sql, After(4, result)),
+            ("tx1", "COMMIT", None),
+            final=final,
+        )
+
+    new = ((1, 11), (2, 20))
+    assert passes(history(RC, "SELECT * FROM t", new, new))
+    assert broken(history(RC, "SELECT * FROM t", [(1, 12), (2, 20)], new)) == (ViolationKind.WRONG_ROWS, 3)
+    assert passes(history(RC, "UPDATE t SET v = 12 WHERE v = 11", 1, ((1, 12), (2, 20))))
+    assert broken(history(RC, "UPDATE t SET v = 12 WHERE v = 11", 2, ((1, 12), (2, 12)))) == (
+        ViolationKind.WRONG_AFFECTED_COUNT,
+        3,
+    )
+
+
+def test_lock_table_waits_for_those_who_work_on_it() -> None:
+    def history(mode: str) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx2", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = v WHERE id = 1", 1),
+            ("tx2", f"LOCK t IN {mode} MODE", None),
+            ("tx2", "COMMIT", None),
+            ("tx1", "COMMIT", None),
+        )
+
+    assert missing(history("SHARE")) is Hold.TABLE
+    assert passes(history("ROW EXCLUSIVE"))
+
+
+def test_an_advisory_lock_is_one_for_all() -> None:
+    def history(first: str, second: str, answer: Sequence[Row]) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", f"SELECT {first}", [("",)]),
+            ("tx2", f"SELECT {second}", answer),
+            ("tx1", "COMMIT", None),
+        )
+
+    assert missing(history("pg_advisory_lock(1)", "pg_advisory_lock(1)", [("",)])) is Hold.ADVISORY
+    assert missing(history("pg_advisory_xact_lock(1, 2)", "pg_advisory_lock(1, 2)", [("",)])) is Hold.ADVISORY
+    assert passes(history("pg_advisory_lock(1)", "pg_advisory_lock(2)", [("",)]))
+    assert passes(history("pg_advisory_lock_shared(1)", "pg_advisory_lock_shared(1)", [("",)]))
+    assert passes(history("pg_advisory_lock(1)", "pg_try_advisory_lock(1)", [(False,)]))
+    assert broken(history("pg_advisory_lock(1)", "pg_try_advisory_lock(1)", [(True,)])) == (
+        ViolationKind.WRONG_ROWS,
+        2,
+    )
+
+
+# -- TRUNCATE
+
+
+def truncating(level: Level, seen: Sequence[Row], end: str = "COMMIT") -> History:
+    return told(
+        level,
+        ("tx1", "BEGIN", None),
+        ("tx1", "TRUNCATE t", None),
+        ("tx2", "SELECT * FROM t", After(3, seen)),
+        ("tx1", end, None),
+        final=() if end == "COMMIT" else ROWS,
+    )
+
+
+def test_truncate_empties_a_table_unless_it_is_taken_back() -> None:
+    assert passes(truncating(RC, ROWS, "ROLLBACK"))
+    assert broken(truncating(RC, [], "ROLLBACK")) == (ViolationKind.WRONG_ROWS, 2)
+    own = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "TRUNCATE TABLE t", None),
+        ("tx1", "SELECT * FROM t", []),
+        ("tx1", "COMMIT", None),
+        final=(),
+    )
+    assert passes(own)
+    assert broken(replace(own, final={"t": ROWS})) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_snapshot_older_than_truncate_is_unknown() -> None:
+    history = told(
+        RR,
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT pg_sleep(0)", [("",)]),
+        ("tx2", "TRUNCATE t", None),
+        ("tx1", "SELECT * FROM t", []),
+        ("tx1", "COMMIT", None),
+        final=(),
+    )
+    assert "older than a TRUNCATE" in unknown(history)
