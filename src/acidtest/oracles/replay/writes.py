@@ -159,16 +159,26 @@ class Writes:
         number = self._numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
-        doubtful = self._work.doubtful(state, record, shape, effect.worked_on)
-        if doubtful and isinstance(record.outcome, Affected):
-            effects = [
-                self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
-                for chosen in without_some(work, doubtful)
-            ]
-            fitting = _fitting(effects, record.outcome.count, work)
-            if fitting:
-                effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
-        return effect
+        doubtful = self._work.doubtful(state, record, shape, self._tried(record, shape, work, effect))
+        if not doubtful:
+            return effect
+        effects = [
+            self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
+            for chosen in without_some(work, doubtful)
+        ]
+        if not isinstance(record.outcome, Affected):
+            errors = frozenset(error for one in effects for error in one.errors | one.may_fail)
+            return replace(effect, may_fail=effect.may_fail | errors)
+        fitting = _fitting(effects, record.outcome.count, work)
+        if not fitting:
+            return effect
+        return fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
+
+    def _tried(self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect) -> Sequence[int]:
+        """The rows that a write works on, or those that it would if it did not fail."""
+        if effect.worked_on or not effect.errors or not shape.plain or shape.verb is Verb.INSERT:
+            return effect.worked_on
+        return self._engine.matching(record.sql, shape, work)
 
     def _keys_seen(self, state: SessionState, record: Record) -> Visible:
         """Against which rows unique keys are checked: the newest, but an optimistic transaction knows only
