@@ -184,7 +184,7 @@ class FoundRows:
         )
 
     def _stays(self, table: str, newest: Version, moment: int) -> bool:
-        """Whether a row is as it was at a moment: not every engine takes note of a write that changes nothing."""
+        """Whether a row is as it was: not every engine takes note of a write that changes nothing."""
         return newest.values is not None and newest.values == self._visibility.values_at(
             table, newest.row, moment
         )
