@@ -11,8 +11,8 @@ from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner, OnDefect
 from acidtest.execute import DiedLaterError
 from acidtest.findings.finding import Finding
-from acidtest.findings.investigate import Investigator
 from acidtest.generate import Flavour, Generator, Profile, flavour_of
+from acidtest.investigation.investigate import Investigator
 from acidtest.model import Case, History, Level
 from acidtest.targets import Target
 
@@ -80,6 +80,10 @@ class Pipeline:
     def investigate(self, suspect: Examined, seed: int, progress: Callable[[str], None]) -> Finding:
         """Re-run, reduce and tell what an examined case with a violation comes to."""
         return self._investigator.investigate(suspect, seed=seed, progress=progress)
+
+    def shows_again(self, suspect: Examined) -> bool:
+        """Whether a violation of a finding that is there shows again."""
+        return self._investigator.shows_again(suspect)
 
     def close(self) -> None:
         """Give back sessions and scratch tables; the target stays open."""

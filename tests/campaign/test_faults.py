@@ -11,7 +11,7 @@ import pytest
 from acidtest.campaign.crash import BROKEN_OFF
 from acidtest.campaign.defects import FILE as ERRORS
 from acidtest.campaign.statistics import DEFECT, ENDED_PROCESS
-from acidtest.findings.folder import read_findings
+from acidtest.report.folder import read_findings
 from tests.campaign.campaigns import Campaigns, workers_of
 
 SIMPLE = ("--profile", "simple", "--seed", "3", "--workers", "1", "--out", "o")

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from acidtest.campaign.store import FILE
-from acidtest.findings.folder import read_findings
+from acidtest.report.folder import read_findings
 from tests.campaign.campaigns import Campaigns, workers_of
 
 FAULT = "simulated@dirty-read"

@@ -137,6 +137,7 @@ class Maker:
             f"s = {self.word()}",
             "n IS NOT NULL AND k > 1",
             "pid IN (SELECT a FROM q)",
+            "id IN (SELECT x.n FROM c AS x)",
         )
 
     def row(self) -> str:
@@ -182,6 +183,8 @@ class Maker:
         ]
         if default:
             options += [f"k = {default}", f"n = {default}"]
+        if self.is_mysql:
+            options += ["n = DEFAULT(k) + 1", "k = DEFAULT(n)"]
         chosen = self.random.sample(options, self.random.choice((1, 1, 2)))
         if len({one.split(" ")[0] for one in chosen}) < len(chosen):
             chosen = chosen[:1]

@@ -10,10 +10,10 @@ import pytest
 
 from acidtest import corpus
 from acidtest.casefile import load_case
-from acidtest.findings.elsewhere import everywhere
-from acidtest.findings.folder import read_finding, write_finding
-from acidtest.findings.markdown import report
+from acidtest.investigation.elsewhere import everywhere
 from acidtest.oracles.registry import ORACLES
+from acidtest.report.findings import report
+from acidtest.report.folder import read_finding, write_finding
 from tests.unit.found import found
 
 OWN_UPDATE, MOVED_KEY = (load_case(corpus.find(name)) for name in ("MDEV-26642", "MDEV-32898"))
@@ -21,7 +21,7 @@ OWN_UPDATE, MOVED_KEY = (load_case(corpus.find(name)) for name in ("MDEV-26642",
 
 @pytest.mark.live("mariadb@10.11")
 def test_the_report_of_a_known_bug() -> None:
-    told = report(replace(found(OWN_UPDATE, "mariadb@10.11"), known=("MDEV-26642",)))
+    told = report(replace(found(OWN_UPDATE, "mariadb@10.11"), resembles=("MDEV-26642",)))
     assert told.startswith("# REPEATABLE READ: a transaction does not see its own UPDATE\n")
     assert "expected: (10,0) (10,1)\nobserved: (10,0) (1,1)" in told
     assert "| setting innodb\\_snapshot\\_isolation | OFF |" in told

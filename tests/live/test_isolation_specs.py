@@ -137,6 +137,26 @@ def test_a_spec_that_ruins_its_database_ruins_no_other(run: Run, specs: Path) ->
     assert f"{PERMUTATIONS} agree" in ran.out
 
 
+ROLES = """
+setup    { CREATE TABLE t (a int); CREATE ROLE acidtest_reader; GRANT SELECT ON t TO acidtest_reader; }
+teardown { DROP TABLE t; DROP ROLE acidtest_reader; }
+session s
+step as_reader { SET ROLE acidtest_reader; }
+step read      { SELECT a FROM t; }
+"""
+
+
+@pytest.mark.live("postgres@18")
+def test_roles_of_one_permutation_are_not_in_the_way_of_the_next(run: Run, tmp_path: Path) -> None:
+    (tmp_path / "specs").mkdir()
+    (tmp_path / "specs" / "roles.spec").write_text(
+        ROLES + "permutation as_reader read\npermutation as_reader read\npermutation read as_reader\n"
+    )
+    ran = run(tmp_path, "-t", "postgres@18", "--oracle", "views", "--oracle", "serial")
+    assert "3 of 3 permutations run" in ran.out
+    assert ran.code == 0
+
+
 DEADLY = """
 session s
 step kill { COPY (SELECT 1) TO PROGRAM 'kill -9 $(head -n 1 postmaster.pid)'; }

@@ -9,10 +9,10 @@ import pytest
 from acidtest import corpus
 from acidtest.casefile import load_case, parse_case, print_case
 from acidtest.examine import Examiner
-from acidtest.findings.same_bug import SameBug, look
+from acidtest.findings.signature import signature_of
+from acidtest.investigation.same_bug import SameBug, look
 from acidtest.model import Case, Statement, interleave
 from acidtest.reduce import POLICIES, characters, reduce_case
-from acidtest.signatures import signature_of
 from acidtest.sql import StatementKind, kind_of
 from acidtest.targets.resolve import open_target
 

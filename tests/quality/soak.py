@@ -20,6 +20,7 @@ import click
 from acidtest.casefile import runs_on
 from acidtest.corpus import bugs
 from acidtest.execute import Executor
+from acidtest.findings.signature import Signature, signature_of
 from acidtest.generate import PROFILES, Profile, generate_cases, profile_of
 from acidtest.generate.profile import SWITCHES, without
 from acidtest.model import (
@@ -36,7 +37,6 @@ from acidtest.model import (
 from acidtest.oracles.registry import ORACLES, Oracle
 from acidtest.oracles.walks import Walks
 from acidtest.report import print_history, print_verdicts
-from acidtest.signatures import Signature, signature_of
 from acidtest.sql import kind_of
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target

@@ -150,7 +150,7 @@ def cases(draw: st.DrawFn) -> Case:
             sql | st.lists(sql, min_size=2, max_size=3).map("\n;".join),
             st.lists(expectations(sessions), max_size=2).map(tuple),
             st.booleans(),
-            st.lists(st.sampled_from(sessions), max_size=2).map(tuple),
+            awaits=st.lists(st.sampled_from(sessions), max_size=2).map(tuple),
         ),
     )
     # Every session takes part, so that it may be named as a blocker.

@@ -6,11 +6,12 @@ from dataclasses import replace
 from acidtest.casefile import load_case, print_case
 from acidtest.examine import Examiner
 from acidtest.findings import Finding
-from acidtest.findings.prose import explanation, level_of, summary
+from acidtest.findings.signature import signature_of
 from acidtest.model import Case, Level, Transaction
 from acidtest.oracles.registry import ORACLES
 from acidtest.report import print_history, print_verdicts, verdict_to_json
-from acidtest.signatures import signature_of
+from acidtest.report.prose import explanation, level_of, summary
+from acidtest.report.signatures import describe
 from acidtest.simulated import case_file, fault_named
 from acidtest.targets.resolve import open_target
 
@@ -35,9 +36,10 @@ def found(case: Case, spec: str, level: Level | None = None) -> Finding:
     signature = signature_of(history, verdict)
     explained = verdict.violation.explained_by
     return Finding(
-        signature=signature.text,
+        signature=describe(signature),
         digest=signature.digest,
-        parts=signature.to_json(),
+        identity=signature,
+        run=examined,
         kind=str(verdict.kind),
         target=label,
         dbms=dbms,
@@ -54,8 +56,7 @@ def found(case: Case, spec: str, level: Level | None = None) -> Finding:
         shown=10,
         runs=10,
         reduction="not at all",
-        behaviour=", ".join(known.title for known in explained),
-        behaviour_link=next((known.link for known in explained), ""),
+        explained_by=explained,
         seed=7,
         case="7-12",
         seconds=41.4,

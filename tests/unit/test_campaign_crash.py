@@ -16,8 +16,8 @@ from acidtest.campaign.messages import Defect, Doing, Stop, Stopped, TargetLost
 from acidtest.campaign.plan import Cell, Chunk, Settings
 from acidtest.campaign.store import Store
 from acidtest.campaign.worker import NOWHERE, Worker
-from acidtest.findings.folder import read_finding, write_finding
 from acidtest.model import Level
+from acidtest.report.folder import read_finding, write_finding
 
 
 def test_the_finding_of_a_crash_can_be_stored_and_read(tmp_path: Path) -> None:

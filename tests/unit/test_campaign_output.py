@@ -6,7 +6,7 @@ import signal
 import sys
 import time
 from pathlib import Path
-from types import ModuleType
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
@@ -75,6 +75,20 @@ def test_sigterm_leaves_out_the_other_targets_as_ctrl_c_does(
 
     before = signal.getsignal(signal.SIGTERM)
     monkeypatch.setattr(command, "look_elsewhere", terminated)
-    command._try_elsewhere([object()])
+    monkeypatch.setattr(command, "_stored", lambda _store: ([object()], []))
+    assert command._try_elsewhere(object())
     assert "the other targets are left out" in capsys.readouterr().err
     assert signal.getsignal(signal.SIGTERM) is before
+
+
+def test_a_defect_while_findings_are_tried_elsewhere_is_told_and_loses_nothing(
+    command: ModuleType, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def broken(*_: object) -> None:
+        raise KeyError("of ours")
+
+    monkeypatch.setattr(command, "look_elsewhere", broken)
+    monkeypatch.setattr(command, "_stored", lambda _store: ([object()], []))
+    assert not command._try_elsewhere(SimpleNamespace(folder=tmp_path))
+    assert "a defect of acidtest, KeyError: 'of ours'" in capsys.readouterr().err
+    assert "Traceback" in (tmp_path / "errors.log").read_text()

@@ -9,10 +9,12 @@ from acidtest.campaign.crew import share_out
 from acidtest.campaign.plan import CHUNK_CASES, Cell, Chunk, Queue, Settings, cells_of
 from acidtest.campaign.suspects import Suspects
 from acidtest.errors import UsageError
+from acidtest.findings.deeds import Act, Deed
+from acidtest.findings.signature import Signature, WrongCount
 from acidtest.generate import generate_cases, profile_of
-from acidtest.model import Level
+from acidtest.model import Level, ViolationKind
+from acidtest.model.trace import Fate
 from acidtest.oracles.registry import DEFAULT
-from acidtest.signatures import Signature
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
 SETTINGS = Settings(targets=("mariadb@10.11",), levels=("RC", "RR"), oracles=(), profile="simple", seed=1)
@@ -129,30 +131,46 @@ def test_the_default_oracles_judge_and_crash_always_takes_part() -> None:
     assert replace(SETTINGS, oracles=("none",)).all_oracles() == ("crash",)
 
 
-def signature(*causes: str) -> Signature:
-    return Signature("wrong rows", "plain read", False, frozenset(causes))
+HERE, THERE = ("t", "RC"), ("t", "RR")
+
+
+def signature(*acts: str) -> Signature:
+    deeds = frozenset(Deed(Act(act), Fate.COMMITTED) for act in acts)
+    return Signature(ViolationKind.WRONG_AFFECTED_COUNT, WrongCount(True), others=deeds)
 
 
 def test_one_signature_is_investigated_more_and_more_rarely() -> None:
     suspects = Suspects()
-    unexplained = [number for number in range(1, 20) if suspects.is_worth_it("t", signature("update"))]
+    unexplained = [number for number in range(1, 20) if suspects.is_worth_it(HERE, signature("update"))]
     assert unexplained == [1, 2, 4, 8, 16]
+
+
+def test_what_goes_wrong_at_a_level_for_the_first_time_is_always_looked_at() -> None:
+    suspects = Suspects()
+    suspects.found(1, signature("update"))
+    noisy = signature("update", "insert", "delete")
+    assert suspects.is_worth_it(HERE, noisy, spent=0.9)
+    assert not suspects.is_worth_it(HERE, noisy, spent=0.9)
+    assert suspects.is_worth_it(THERE, noisy, spent=0.9)
+    assert suspects.is_worth_it(("another target", "RC"), noisy, spent=0.9)
 
 
 def test_what_a_finding_may_explain_is_looked_at_again_now_and_then() -> None:
     suspects = Suspects()
-    suspects.found("t", signature("update"))
-    assert not suspects.is_worth_it("t", signature("update"))
+    suspects.found(1, signature("update"))
+    assert not suspects.is_worth_it(HERE, signature("update"))
+    assert suspects.finding_of(signature("update")) == 1
     noisy = signature("update", "insert", "delete")
-    assert [number for number in range(1, 20) if suspects.is_worth_it("t", noisy)] == [1, 4, 16]
-    assert suspects.is_worth_it("another target", signature("update"))
+    assert [number for number in range(1, 20) if suspects.is_worth_it(HERE, noisy)] == [1, 4, 16]
+    assert (suspects.finding_of(noisy), suspects.likely_finding_of(noisy)) == (None, 1)
 
 
 def test_the_more_time_was_spent_the_choosier() -> None:
     suspects = Suspects()
-    suspects.found("t", signature("update"))
-    assert not suspects.is_worth_it("t", signature("update", "delete", "insert"), spent=0.3)
-    assert suspects.is_worth_it("t", signature("update", "delete"), spent=0.3)
-    assert suspects.is_worth_it("t", signature("delete"), spent=0.3)
-    assert not suspects.is_worth_it("t", signature("insert"), spent=0.5)
-    assert suspects.is_worth_it("t", replace(signature("insert"), waited=True), spent=0.5)
+    suspects.found(1, signature("update"))
+    assert suspects.is_worth_it(HERE, signature("update", "insert"))
+    assert not suspects.is_worth_it(HERE, signature("update", "delete", "insert"), spent=0.3)
+    assert suspects.is_worth_it(HERE, signature("update", "delete"), spent=0.3)
+    assert suspects.is_worth_it(HERE, signature("delete"), spent=0.3)
+    assert not suspects.is_worth_it(HERE, signature("update", "delete", "locking read"), spent=0.5)
+    assert suspects.is_worth_it(HERE, replace(signature("insert"), waited=True), spent=0.5)

@@ -10,7 +10,12 @@ import pytest
 
 from acidtest.campaign.statistics import DEFECT, Statistics
 from acidtest.campaign.summary import FORMAT, text, to_json
+from acidtest.findings.baseline import baseline_of
+from acidtest.findings.deeds import Act, Deed
 from acidtest.findings.finding import Finding
+from acidtest.findings.signature import Signature, WrongCount
+from acidtest.model import Known, Status, ViolationKind
+from acidtest.model.trace import Fate
 from tests.unit.campaign_views import MARKUP, first, middle
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "json.md"
@@ -24,10 +29,10 @@ CREATE TABLE t (a INT);
 /* tx1 */ SELECT a FROM t;
 """
 
+KNOWN = Known("MDEV-26642", "same-value update", Status.CONFIRMED, "https://x.org/")
 FINDING = Finding(
     signature="wrong rows at plain read after own update",
     digest="0badcafe",
-    parts={},
     kind="wrong rows",
     target="mariadb@10.11",
     dbms="mariadb",
@@ -44,12 +49,10 @@ FINDING = Finding(
     shown=10,
     runs=10,
     reduction="12 to 3 statements",
-    known=("MDEV-26642",),
+    explained_by=(KNOWN,),
     seconds=41.25,
 )
-FLAKY = replace(
-    FINDING, known=(), level="mixed", shown=3, behaviour="same-value update", behaviour_link="https://x.org/"
-)
+FLAKY = replace(FINDING, explained_by=(), level="mixed", shown=3, resembles=("MDEV-32898",))
 STORED = ((Path("my out/findings/001-0badcafe"), FINDING), (Path("my out/findings/002-0badcafe"), FLAKY))
 
 
@@ -97,11 +100,20 @@ def test_a_finding_in_the_summary() -> None:
     assert known["replay"] == (
         "acidtest run 'my out/findings/001-0badcafe/minimal.sql' --target mariadb@10.11 --level RR"
     )
-    assert (known["known"], known["behaviour"], known["flaky"]) == (["MDEV-26642"], None, None)
+    assert (known["status"], known["flaky"]) == ("explained by MDEV-26642 (confirmed)", None)
+    assert known["explained_by"] == [
+        {
+            "id": "MDEV-26642",
+            "title": "same-value update",
+            "status": "confirmed",
+            "link": "https://x.org/",
+        }
+    ]
+    assert (known["in_baseline"], known["disagreement"]) == (False, None)
     assert (known["statements"], known["seconds"], known["summary"]) == (3, 41.25, MARKUP)
     assert known["folder"] == "my out/findings/001-0badcafe"
     assert flaky["flaky"] == {"shown": 3, "runs": 10}
-    assert flaky["behaviour"] == {"name": "same-value update", "link": "https://x.org/"}
+    assert (flaky["status"], flaky["resembles"]) == ("NEW, resembles MDEV-32898", ["MDEV-32898"])
     assert "--level" not in flaky["replay"]
 
 
@@ -115,7 +127,7 @@ def test_a_folder_that_looks_like_an_option_is_written_as_a_path() -> None:
 def test_defects_of_ours_are_told() -> None:
     view = replace(middle(), statistics=Statistics(cases=5, undecided=Counter({DEFECT: 3})))
     assert to_json(view, (), stopped="time", exit_code=70)["defects"] == 3
-    assert "cases lost by defects of acidtest: 3; see errors.log" in text(view, (), stopped="time")
+    assert "cases with defects of acidtest: 3; see errors.log" in text(view, (), stopped="time")
 
 
 def test_a_table_can_be_had_in_ascii() -> None:
@@ -157,7 +169,35 @@ def test_the_text_says_what_was_done_and_found() -> None:
     assert "\x1b" not in printed
     rows = [line for line in printed.splitlines() if line.startswith("00")]
     assert ["MDEV-26642" in row for row in rows] == [True, False]
-    assert ["same-value update" in row for row in rows] == [False, True]
+    assert ["MDEV-32898" in row for row in rows] == [False, True]
+
+
+def test_what_was_found_before_is_told() -> None:
+    before = baseline_of([FINDING])
+    document = to_json(middle(), STORED, stopped="time", exit_code=0, before=before)
+    assert [one["in_baseline"] for one in document["findings"]] == [True, True]
+    assert "in the baseline: 2 of 2" in text(middle(), STORED, stopped="time", before=before)
+
+
+def test_variants_of_one_cause_stand_in_one_line() -> None:
+    deed = Deed(Act.UPDATE, Fate.COMMITTED)
+    one = Signature(ViolationKind.WRONG_AFFECTED_COUNT, WrongCount(True))
+    variants = [replace(FINDING, identity=one), replace(FLAKY, identity=replace(one, own=frozenset({deed})))]
+    stored = list(zip([folder for folder, _ in STORED], variants, strict=True))
+    printed = text(middle(), stored, stopped="time", width=200)
+    assert "2 findings of 1 causes; the first of each:" in printed
+    assert "001-0badcafe and 1 variant" in printed
+    assert "002-0badcafe" not in printed
+    assert to_json(middle(), stored, stopped="time", exit_code=1)["causes"] == 1
+
+
+def test_disagreements_and_conflicts_without_a_reason_are_told() -> None:
+    view = replace(middle(), statistics=Statistics(cases=5, disagreements=2, unexplained_conflicts=3))
+    document = to_json(view, (), stopped="time", exit_code=0)
+    assert (document["disagreements"], document["unexplained_conflicts"]) == (2, 3)
+    printed = text(view, (), stopped="time")
+    assert "cases about which oracles disagree: 2" in printed
+    assert "conflict errors without a reason: 3" in printed
 
 
 @pytest.mark.parametrize("width", [80, 100])

@@ -242,3 +242,37 @@ def test_writes_inside_are_unknown(sql: str) -> None:
 def test_common_table_expressions_are_read() -> None:
     sql = "WITH x AS (SELECT x AS k FROM u WHERE y = 5) DELETE FROM t WHERE id IN (SELECT k FROM x)"
     assert effect(sql, "postgres").worked_on == (1,)
+
+
+OWN_READS = [
+    "UPDATE t SET a = (SELECT MAX(id) FROM t)",
+    "DELETE FROM t WHERE id IN (SELECT y.id FROM t AS y)",
+    "INSERT INTO t VALUES (9, (SELECT MAX(id) FROM t), 0)",
+    "UPDATE t AS x JOIN t AS y ON x.id = y.id SET x.a = 7 WHERE EXISTS (SELECT 1 FROM t)",
+]
+
+
+@pytest.mark.parametrize("sql", OWN_READS)
+def test_mysql_refuses_subqueries_over_its_target(sql: str) -> None:
+    assert effect(sql).errors == {ErrorKind.UNSUPPORTED}
+    assert effect(sql, "mariadb").errors == frozenset()
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "UPDATE t SET a = (SELECT MAX(id) FROM (SELECT * FROM t) AS d)",
+        "INSERT INTO t SELECT id + 10, a, b FROM t",
+        "INSERT INTO t SELECT id + 10, a, b FROM t WHERE id IN (SELECT y.id FROM t AS y)",
+        "UPDATE t AS x JOIN t AS y ON x.id = y.id SET x.a = 7",
+        "UPDATE t SET a = (SELECT MAX(x) FROM u)",
+    ],
+)
+def test_mysql_takes_derived_tables_joins_and_sources_over_its_target(sql: str) -> None:
+    assert effect(sql).errors == frozenset()
+
+
+def test_mariadb_refuses_them_in_a_delete_over_a_join() -> None:
+    sql = "DELETE x FROM t AS x JOIN u ON x.id = u.x WHERE EXISTS (SELECT 1 FROM t)"
+    assert effect(sql, "mariadb").errors == {ErrorKind.UNSUPPORTED}
+    assert effect(sql, "tidb").errors == frozenset()

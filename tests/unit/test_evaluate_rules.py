@@ -95,6 +95,14 @@ def test_set_to_default(dbms: str) -> None:
     assert one.changes == (Change(1, (1, 7, None)),)
 
 
+def test_the_default_of_a_column_in_an_expression() -> None:
+    one = effect("UPDATE t SET b = DEFAULT(a) + 1", table(), [(1, 1, 1)])
+    assert one.changes == (Change(1, (1, 1, 8)),)
+    two = effect("INSERT INTO t VALUES (1, DEFAULT(a) * 2, DEFAULT(b))", table(), [])
+    assert two.changes == (Change(None, (1, 14, None)),)
+    assert effect("UPDATE t SET b = DEFAULT(id)", table(), [(1, 1, 1)]).errors == {ErrorKind.NOT_NULL}
+
+
 def test_mysql_values_see_columns_that_were_set_before_or_their_defaults() -> None:
     one = effect("INSERT INTO t (id, b, a) VALUES (1, id + a, b)", table(), [])
     assert one.changes == (Change(None, (1, 8, 8)),)

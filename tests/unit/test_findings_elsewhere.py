@@ -7,10 +7,11 @@ import pytest
 
 from acidtest.casefile import load_case, parse_case
 from acidtest.examine import Examiner
-from acidtest.findings import Finding, Sighting, elsewhere, sighting
-from acidtest.findings.elsewhere import everywhere, other_specs
+from acidtest.findings import Finding, Sighting
+from acidtest.findings.signature import signature_of
+from acidtest.investigation import elsewhere, trying
+from acidtest.investigation.elsewhere import everywhere, other_specs
 from acidtest.model import Level
-from acidtest.signatures import signature_of
 from acidtest.simulated import case_file, fault_named
 from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
@@ -72,7 +73,7 @@ def test_another_violation_is_not_the_same() -> None:
     finding = abroad(found(TWICE, "simulated@own-write-unseen"))
     seen = look(finding, "simulated@wrong-affected-count")
     assert seen.found == "another violation"
-    assert seen.detail == "wrong affected count at update or delete after own update"
+    assert seen.detail == "wrong affected count: too few at update or delete after own update"
 
 
 def test_what_no_oracle_can_judge_is_undecided() -> None:
@@ -168,7 +169,7 @@ def test_a_flaky_finding_is_tried_again(
         asked.append(digest)
         return next(answers)
 
-    monkeypatch.setattr(sighting, "_seen_in", seen_in_turn)
+    monkeypatch.setattr(trying, "_seen_in", seen_in_turn)
     assert look(replace(unseen, shown=shown, runs=5), "simulated").found == found_
     assert len(asked) == tries
 
@@ -177,7 +178,7 @@ def test_of_several_tries_the_strongest_answer_counts(
     unseen: Finding, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answers = iter([("another violation", "x"), ("undecided", ""), ("does not show", "")])
-    monkeypatch.setattr(sighting, "_seen_in", lambda *_: next(answers))
+    monkeypatch.setattr(trying, "_seen_in", lambda *_: next(answers))
     seen = look(replace(unseen, shown=2, runs=3), "simulated")
     assert (seen.found, seen.detail) == ("another violation", "x")
 
@@ -197,7 +198,7 @@ def test_a_finding_of_any_oracle_is_recognised() -> None:
             one.oracle: signature_of(examined.history, one) for one in examined.verdicts if one.is_violation
         }
         assert verdicts["serial"] != verdicts["solver"]
-        seen = {sighting.try_out(examiner, case, one.digest, 1) for one in verdicts.values()}
+        seen = {trying.try_out(examiner, case, one.digest, 1) for one in verdicts.values()}
     assert seen == {("shows", "")}
 
 

@@ -13,8 +13,10 @@ import pytest
 
 from acidtest.casefile import load_case, parse_case
 from acidtest.errors import UsageError
-from acidtest.findings import Finding, Sighting, folder
-from acidtest.findings.folder import DATA, read_finding, read_findings, rewrite, write_finding
+from acidtest.findings import Finding, Sighting
+from acidtest.report import folder
+from acidtest.report.findings import report
+from acidtest.report.folder import DATA, read_finding, read_findings, rewrite, write_finding
 from tests.unit.found import planted
 
 
@@ -47,7 +49,9 @@ def test_a_folder_holds_the_case_the_run_the_report_and_the_data(tmp_path: Path,
 
 def test_all_that_a_finding_can_say_is_read_back(tmp_path: Path, finding: Finding) -> None:
     seen = (Sighting("mysql@9.7", "9.7.4", "RR", "not run", "a\nb"),)
-    full = replace(finding, levels=seen, elsewhere=seen, known=("A-1", "B-2"), settings={"a": "b"}, seed=None)
+    full = replace(
+        finding, levels=seen, elsewhere=seen, resembles=("A-1", "B-2"), settings={"a": "b"}, seed=None
+    )
     odd = replace(full, log="\udc80 \x00 \u2028 \U0001f600", summary="`|<b>")
     stored = write_finding(tmp_path, 1, odd)
     assert read_finding(stored) == odd
@@ -152,6 +156,52 @@ def test_fields_of_later_versions_are_passed_by(tmp_path: Path, finding: Finding
     assert read_finding(path.parent).levels == (Sighting(**SIGHTING),)
 
 
+FIRST_VERSION = {
+    "format": "acidtest-finding/1",
+    "signature": "wrong rows at plain read after update still open",
+    "digest": "0badcafe",
+    "parts": {"kind": "wrong rows", "statement": "plain read", "waited": False, "causes": ["update"]},
+    "kind": "wrong rows",
+    "target": "mariadb@10.11",
+    "dbms": "mariadb",
+    "version": "10.11.6",
+    "settings": {},
+    "level": "RC",
+    "oracles": ["solver"],
+    "summary": "wrong rows at tx2 SELECT * FROM t",
+    "minimal": "-- id: x\n-- schedule\n/* tx1 */ SELECT 1;\n",
+    "observed": "-- id: x\n-- schedule\n/* tx1 */ SELECT 1;\n",
+    "original": "-- id: x\n-- schedule\n/* tx1 */ SELECT 1;\n",
+    "verdicts": [{"oracle": "solver", "verdict": "violation", "kind": "wrong rows", "statement": 0}],
+    "explanation": ["It is wrong."],
+    "shown": 10,
+    "runs": 10,
+    "reduction": "none",
+    "known": ["MDEV-1"],
+    "behaviour": "semi-consistent read",
+    "behaviour_link": "https://example.org",
+    "levels": [],
+    "elsewhere": [],
+    "seed": 7,
+    "case": "7-1",
+    "seconds": 1.5,
+    "broken_off": "",
+    "log": "",
+    "acidtest": "0.1.0",
+}
+
+
+def test_a_finding_of_the_first_version_can_be_read_and_is_not_called_known(tmp_path: Path) -> None:
+    folder_ = tmp_path / "001-0badcafe"
+    folder_.mkdir()
+    (folder_ / DATA).write_text(json.dumps(FIRST_VERSION))
+    old = read_finding(folder_)
+    assert (old.digest, old.level, old.identity, old.run) == ("0badcafe", "RC", None, None)
+    assert old.resembles == ("MDEV-1", "semi-consistent read")
+    assert not old.is_explained
+    assert report(old).startswith("# READ COMMITTED: wrong rows at tx2")
+
+
 def without(name: str) -> Any:
     return lambda data: data.pop(name)
 
@@ -166,19 +216,18 @@ SIGHTING = {"target": "a", "version": "1", "level": "RR", "found": "shows", "det
 @pytest.mark.parametrize(
     ("damage", "complaint"),
     [
-        (without("digest"), "`digest` is missing"),
-        (without("format"), "not of the format acidtest-finding/1"),
-        (changed(format="acidtest-finding/2"), "not of the format acidtest-finding/1"),
-        (changed(shown="3"), "`shown` has a value of a wrong type"),
-        (changed(shown=True), "`shown` has a value of a wrong type"),
-        (changed(seed="x"), "`seed` has a value of a wrong type"),
-        (changed(known="MDEV-1"), "`known` has a value of a wrong type"),
-        (changed(verdicts=[1]), "`verdicts` has a value of a wrong type"),
-        (changed(settings={"a": 1}), "`settings` has a value of a wrong type"),
-        (changed(levels=[SIGHTING | {"level": None}]), "`levels` has a value of a wrong type"),
-        (changed(parts={}), "`kind` is missing"),
-        (changed(parts={"kind": "x", "statement": "y", "waited": False, "causes": [1]}), "`causes` has a"),
-        (changed(elsewhere=3), "`elsewhere` has a value of a wrong type"),
+        (without("digest"), "required field missing @ it.digest"),
+        (without("format"), "not of the format acidtest-finding/2"),
+        (changed(format="acidtest-finding/9"), "not of the format acidtest-finding/2"),
+        (changed(shown="3"), "'3' is no int @ it.shown|it.shown"),
+        (changed(shown=True), "it.shown"),
+        (changed(seed="x"), "it.seed"),
+        (changed(verdicts=[1]), "it.verdicts"),
+        (changed(settings={"a": 1}), "it.settings"),
+        (changed(levels=[SIGHTING | {"level": None}]), "it.levels"),
+        (changed(identity={}), "it.identity"),
+        (changed(run={"history": 1}), "it.run"),
+        (changed(elsewhere=3), "it.elsewhere"),
     ],
 )
 def test_damaged_data_are_refused_with_their_place(

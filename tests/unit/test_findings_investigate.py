@@ -8,9 +8,9 @@ from acidtest.errors import TargetFailedError
 from acidtest.examine import Examiner
 from acidtest.execute import Executor
 from acidtest.findings.finding import Finding
-from acidtest.findings.investigate import RERUNS, Investigator
-from acidtest.findings.markdown import report
+from acidtest.investigation.investigate import RERUNS, Investigator
 from acidtest.model import Case, History, Level
+from acidtest.report.findings import report
 from acidtest.targets.resolve import open_target
 
 DIRTY = parse_case(

@@ -10,10 +10,11 @@ from markdown_it.token import Token
 
 from acidtest.casefile import printable
 from acidtest.findings import Finding, Sighting
-from acidtest.findings.markdown import replay_command, report
-from acidtest.findings.markup import block, code, folded, inline, table
-from acidtest.findings.titles import title
-from acidtest.model import Level
+from acidtest.findings.signature import Crash, Signature
+from acidtest.model import Known, Level, Status, ViolationKind
+from acidtest.report.findings import replay_command, report, status_of
+from acidtest.report.markup import block, code, folded, inline, table
+from acidtest.report.titles import title
 from tests.unit.found import planted
 
 NASTY = "```\n</details><script>alert(1)</script> | *b* _i_ [x](y) ~~~ # &amp; \\ $a$"
@@ -115,10 +116,11 @@ def test_the_title_names_the_anomaly(fault: str, words: str) -> None:
     assert title(planted(fault)) == words
 
 
-def test_the_title_of_a_crash_and_of_a_kind_that_is_not_known(finding: Finding) -> None:
-    crash = replace(finding, kind="crash", level="mixed", verdicts=())
+def test_the_title_of_a_crash_and_of_what_an_older_version_stored(finding: Finding) -> None:
+    signature = Signature(ViolationKind.CRASH, Crash(died=True))
+    crash = replace(finding, kind="crash", level="mixed", verdicts=(), identity=signature)
     assert title(crash) == "mixed levels: the server fails"
-    assert title(replace(crash, kind="new kind", summary="it is odd")) == "mixed levels: it is odd"
+    assert title(replace(crash, identity=None, summary="it is odd")) == "mixed levels: it is odd"
 
 
 # -- reports
@@ -127,9 +129,9 @@ def test_the_title_of_a_crash_and_of_a_kind_that_is_not_known(finding: Finding) 
 def test_a_report_has_all_that_a_tracker_wants(finding: Finding) -> None:
     full = replace(
         finding,
-        known=("MDEV-26642", "GONE-1"),
-        behaviour="same-value update",
-        behaviour_link="https://example.org/x",
+        resembles=("MDEV-26642", "GONE-1"),
+        explained_by=(Known("X-1", "same-value update", Status.DISPUTED, "https://example.org/x"),),
+        disagreement="solver found a violation, views did not",
         levels=(Sighting(finding.target, "1.0", "RC", "does not show"),),
         elsewhere=(Sighting("mysql@9.7", "9.7.4", "RR", "not run", "refuses | all"),),
         settings={"sql_mode": "STRICT"},
@@ -152,7 +154,8 @@ def test_a_report_has_all_that_a_tracker_wants(finding: Finding) -> None:
     assert "| mysql@9.7 | 9.7.4 | RR | not run | refuses \\| all |" in told
     assert "<https://jira.mariadb.org/browse/MDEV-26642>" in told
     assert "- GONE-1\n" in told
-    assert "same-value update, <https://example.org/x>" in told
+    assert "- X-1 (disputed): same-value update, <https://example.org/x>" in told
+    assert "The oracles disagree: solver found a violation, views did not." in told
     assert "10 of 10 runs" in told
     assert "oracles: solver, views, seed 7" in told
     assert "`acidtest run minimal.sql --target simulated@own-write-unseen --level RR`" in told
@@ -180,7 +183,12 @@ def test_mixed_levels_are_named_by_session() -> None:
 
 
 def test_a_new_finding_says_that_nothing_is_known_of_it(finding: Finding) -> None:
-    assert "Nothing in acidtest's corpus" in report(finding)
+    assert "No known behaviour of this server explains it." in report(finding)
+    assert status_of(finding) == "NEW"
+    assert status_of(replace(finding, resembles=("A-1",))) == "NEW, resembles A-1"
+    assert status_of(replace(finding, disagreement="x", resembles=("A-1",))) == "oracles disagree"
+    known = Known("X-1", "x", Status.DOCUMENTED, "https://example.org")
+    assert status_of(replace(finding, explained_by=(known,))) == "explained by X-1 (documented)"
 
 
 def test_hostile_texts_stay_text(finding: Finding) -> None:
@@ -196,7 +204,8 @@ def test_hostile_texts_stay_text(finding: Finding) -> None:
         version=NASTY,
         settings={NASTY: NASTY},
         signature=NASTY,
-        behaviour=NASTY,
+        resembles=(NASTY,),
+        explained_by=(Known(NASTY, NASTY, Status.CONFIRMED, NASTY),),
         reduction=NASTY,
         case=NASTY,
         log=NASTY,

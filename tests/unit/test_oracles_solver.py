@@ -48,7 +48,7 @@ CREATE TABLE t (id INT PRIMARY KEY, v INT);
 INSERT INTO t VALUES (1, 10), (2, 20);
 """
 
-THERE_FROM_THE_START = RowDifference((1, 10), False, Reason.INITIAL, "t")
+THERE_FROM_THE_START = RowDifference((1, 10), False, Reason.INITIAL, "t", by="tx2", by_step=3)
 
 
 def run(schedule: str, level: Level | None = RC, fault: str = "", setup: str = SETUP) -> History:
@@ -222,7 +222,7 @@ def test_right_reads_pass(write: str, end: str, level: Level) -> None:
             "COMMIT",
             6,
             ((1, 10),),
-            (RowDifference((2, 20), False, Reason.INITIAL, "t"),),
+            (RowDifference((2, 20), False, Reason.INITIAL, "t", by="tx2", by_step=3),),
             id="row missing from the snapshot",
         ),
         pytest.param(

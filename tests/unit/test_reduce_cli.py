@@ -64,7 +64,7 @@ def test_the_result_is_printed_with_its_run_and_written(dirty: Path, tmp_path: P
     assert [step.sql for step in left.steps[:3]] == [step.sql for step in wanted.steps[:3]]
     assert out.read_text(encoding="utf-8") in result.stdout
     assert "solver: VIOLATION" in result.stdout
-    assert "keeping: wrong rows at plain read" in result.stderr
+    assert "keeping: wrong rows [P1]: too many (not committed)" in result.stderr
     assert "stopped: minimal" in result.stderr
 
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 from acidtest.casefile import parse_case, print_case
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner
-from acidtest.findings.same_bug import look
 from acidtest.generate import PROFILES, generate_case
+from acidtest.investigation.same_bug import look
 from acidtest.model import Case, Level
 from acidtest.reduce import POLICIES, Limits, Progress, characters, order, reduce_case
 from acidtest.reduce.operations import Layer, Operation

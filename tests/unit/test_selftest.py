@@ -20,7 +20,7 @@ from acidtest.targets.resolve import open_target
 ORACLES = ("solver", "graph", "views", "serial")
 
 KILLED_ONCE = {("fail", "upsert-of-newer-row")}
-"""Faults that only one oracle notices: `solver` and `views` do not ask for the error."""
+"""Faults that only `solver` notices: `views` does not know which rows an INSERT came upon."""
 
 
 @pytest.fixture(scope="module")

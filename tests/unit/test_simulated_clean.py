@@ -77,6 +77,15 @@ ALARMED = {
         /* tx2 */ UPDATE t SET v = v + 1 WHERE id = 1;
         /* tx1 */ INSERT IGNORE INTO t VALUES (1, 1);
         /* tx2 */ COMMIT;""",
+    "what is undone by going back to a savepoint was no step back in time": """
+        /* tx1 */ UPDATE t SET v = 2 WHERE id = 1;
+        /* tx2 */ BEGIN;
+        /* tx2 */ SAVEPOINT a;
+        /* tx2 */ SELECT * FROM t;
+        /* tx2 */ DELETE FROM t WHERE id = 1;
+        /* tx2 */ SELECT * FROM t;
+        /* tx2 */ ROLLBACK TO SAVEPOINT a;
+        /* tx2 */ COMMIT;""",
 }
 
 

@@ -226,3 +226,10 @@ def test_only_lateral_returning_and_calls_are_told() -> None:
     assert shape("SELECT F(a) FROM t", "postgres").calls == ("f",)
     one = shape("SELECT * FROM t")
     assert (one.only, one.lateral, one.returns, one.calls) == (False, False, False, ())
+
+
+def test_the_default_of_a_column_can_be_read() -> None:
+    one = shape("UPDATE t SET a = DEFAULT(b), c = 'DEFAULT(b)' WHERE d = 1")
+    assert one.target == "t"
+    assert one.calls == ()
+    assert "'DEFAULT(b)'" in one.tree.sql()

@@ -25,7 +25,7 @@ from hypothesis.stateful import (
 from acidtest.campaign.plan import Chunk, Queue, Settings, cells_of
 from acidtest.campaign.statistics import Statistics
 from acidtest.campaign.store import FINDINGS, Listed, Store, Violation
-from acidtest.findings.folder import DATA
+from acidtest.report.folder import DATA
 
 TARGETS = ("simulated", "sqlite")
 REASONS = ("foreign keys", "SET")

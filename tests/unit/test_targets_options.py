@@ -26,13 +26,21 @@ def test_an_option_chooses_the_variant_of_the_target() -> None:
         ("tidb?colour=red", r"tidb has no option 'colour' .*known are: mode"),
         ("tidb?mode=hopeful", "mode of tidb is one of pessimistic, optimistic, not 'hopeful'"),
         ("tidb?mode=", "mode of tidb is one of pessimistic, optimistic, not ''"),
-        ("mysql@9.7?mode=optimistic", "mysql has no option 'mode' .*known are: none"),
+        ("mysql@9.7?mode=optimistic", "mysql has no option 'mode' .*known are: log_bin"),
+        ("mysql@9.7?log_bin=maybe", "log_bin of mysql is one of off, on, not 'maybe'"),
+        ("mysql://root@127.0.0.1/?log_bin=on", "mysql has no option 'log_bin' .*known are: socket"),
+        ("seekdb?log_bin=on", "seekdb has no option 'log_bin' .*known are: none"),
         ("mysql://root@127.0.0.1/?mode=optimistic", "mysql has no option 'mode' .*known are: socket"),
     ],
 )
 def test_options_that_do_not_exist_are_refused(spec: str, sentence: str) -> None:
     with pytest.raises(UsageError, match=sentence):
         check_spec(spec)
+
+
+def test_an_option_may_be_for_the_server_that_is_started() -> None:
+    assert chosen("mysql@9.7?log_bin=on") == "MySQLTarget"
+    assert chosen("mariadb@10.11?log_bin=off") == "MariaDBTarget"
 
 
 def test_one_target_stays_one() -> None:

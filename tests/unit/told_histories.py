@@ -1,4 +1,4 @@
-"""Histories told step by step, for DBMSs that are not on the machine: what a right one does, and a wrong one."""
+"""Histories told step by step, for DBMSs that are not on the machine: what a right and a wrong one do."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -61,7 +61,7 @@ class World:
         sessions = dict.fromkeys(session for session, _, _ in steps)
         state = {name: tuple(sorted(rows, key=repr)) for name, rows in self.rows.items()}
         return History(
-            case=case,
+            origin=case,
             target=self.dbms,
             version=self.version,
             levels=dict.fromkeys(sessions, level),
@@ -91,9 +91,7 @@ class _Teller:
         outcome = self._outcome(result.result if isinstance(result, After) else result, before)
         after = self._after(sql, outcome, before)
         self._standing[session] = after
-        self.records.append(
-            Record(number, session, sql, outcome, waited=late, before=before, after=after)
-        )
+        self.records.append(Record(number, session, sql, outcome, waited=late, before=before, after=after))
         self.events.append(Event(EventKind.LAUNCHED, number, session))
         if isinstance(result, After):
             self.events.append(Event(EventKind.BLOCKED, number, session))
@@ -114,7 +112,7 @@ class _Teller:
         return Rows(tuple(f"c{i}" for i in range(width)), tuple(result))
 
     def _after(self, sql: str, outcome: Outcome, before: TransactionState) -> TransactionState:
-        word = sql.split()[0].upper()
+        word = sql.split(maxsplit=1)[0].upper()
         if word in ("BEGIN", "START"):
             return TransactionState.OPEN
         if word in ("COMMIT", "ROLLBACK") and "TO" not in sql.upper().split():

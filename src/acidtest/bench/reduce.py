@@ -10,10 +10,10 @@ from statistics import fmean
 from acidtest.casefile import load_case
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner
-from acidtest.findings.same_bug import SameBug, look
+from acidtest.findings.signature import Signature, signature_of
+from acidtest.investigation.same_bug import SameBug, look
 from acidtest.model import Case
 from acidtest.reduce import POLICIES, Progress, Reduction, characters, reduce_case
-from acidtest.signatures import Signature, signature_of
 from acidtest.targets import Target
 
 ORACLE = "solver"

@@ -3,16 +3,22 @@
 from collections import Counter
 from dataclasses import replace
 
-from acidtest.campaign.messages import Decision, Found, Suspected
-from acidtest.campaign.store import FINDINGS, Listed, Store, Violation
+from acidtest.campaign.messages import Decision, Found, Sighted, Suspected
+from acidtest.campaign.store import FINDINGS, Listed, Sample, Store, Violation
 from acidtest.campaign.suspects import Suspects
 from acidtest.campaign.view import FoundLine
 from acidtest.findings.finding import Finding
-from acidtest.findings.folder import read_finding, write_finding
 from acidtest.model import ViolationKind
-from acidtest.signatures import SERVER, Signature
+from acidtest.report.findings import status_of
+from acidtest.report.folder import read_finding, write_finding
+from acidtest.report.signatures import describe
 
 FINDING, DUPLICATE, UNREDUCED = "finding", "duplicate", "unreduced"
+SIGHTING, UNCONFIRMED = "sighting", "unconfirmed"
+"""A duplicate at a level or on a target where the finding was not seen before, run again, with or without the
+same result."""
+
+SAMPLES_MAX = 3
 
 
 class Casebook:
@@ -26,16 +32,23 @@ class Casebook:
         self.crashes = 0
         self._store = store
         self._suspects = Suspects()
+        self._digests: dict[int, str] = {}
         self._violations: set[str] = set()
+        self._sighted: set[tuple[str, str, str]] = set()
+        """Digests of findings with the targets and levels at which they were seen."""
+        self._samples: Counter[tuple[int, str]] = Counter()
         store.sweep()
-        for number, target, folder in store.findings():
+        for number, _target, folder in store.findings():
             finding = read_finding(folder)
-            self._suspects.found(target, Signature.from_json(finding.parts))
+            self._found(number, finding)
             self._list(number, finding, str(folder))
         for violation in store.violations():
             self._violations.add(violation.case)
+            self._sighted.add((violation.digest, violation.target, violation.level))
             self.became[violation.became] += 1
             self.crashes += violation.signature.startswith(ViolationKind.CRASH)
+        for sample in store.samples():
+            self._samples[sample.number, sample.digest] += 1
 
     def decide(self, suspect: Suspected, *, stopping: bool, spent: float, seconds: float) -> Decision:
         """What to do about a violation; `spent` is the share of the time that investigations have taken."""
@@ -43,39 +56,86 @@ class Casebook:
             return Decision.PASS_BY
         if stopping:
             return Decision.LEAVE
-        if self._suspects.is_worth_it(suspect.target, suspect.signature, spent):
+        number = self._suspects.finding_of(suspect.signature)
+        if number is not None:
+            if (self._digests[number], suspect.target, suspect.level) not in self._sighted:
+                return Decision.CONFIRM
+            self._count(suspect, DUPLICATE, seconds, number)
+            return Decision.PASS_BY
+        if self._suspects.is_worth_it((suspect.target, suspect.level), suspect.signature, spent):
             return Decision.INVESTIGATE
-        found = self._suspects.is_found(suspect.target, suspect.signature)
-        self._count(suspect, DUPLICATE if found else UNREDUCED, seconds)
+        self._count(suspect, UNREDUCED, seconds, self._suspects.likely_finding_of(suspect.signature))
         return Decision.PASS_BY
 
+    def sighted(self, message: Sighted, seconds: float) -> None:
+        """A violation where its finding was not seen before has been run again."""
+        number = self._suspects.finding_of(message.suspect.signature)
+        self._count(message.suspect, SIGHTING if message.again else UNCONFIRMED, seconds, number)
+
     def investigated(self, message: Found, seconds: float) -> None:
-        """Store a finding, unless there is one with its signature."""
+        """Store a finding, unless there is one with its signature: then it is one more sighting of that."""
         finding = replace(message.finding, seconds=round(seconds, 1))
-        target, signature = message.suspect.target, Signature.from_json(finding.parts)
-        twin = self._suspects.is_found(target, signature)
-        if twin:
-            self._count(message.suspect, DUPLICATE, seconds)
-        else:
-            number = self._store.next_number()
-            folder = write_finding(self._store.folder / FINDINGS, number, finding)
-            listed = Listed(number, target, finding.digest, finding.seconds, folder.name)
-            self._count(message.suspect, FINDING, seconds, listed)
-            self._suspects.found(target, signature)
-            self._list(number, finding, str(folder))
+        assert finding.identity is not None
+        twin = self._suspects.finding_of(finding.identity)
+        if twin is not None:
+            known = (self._digests[twin], message.suspect.target, message.suspect.level) in self._sighted
+            self._count(message.suspect, DUPLICATE if known else SIGHTING, seconds, twin)
+            return
+        number = self._store.next_number()
+        folder = write_finding(self._store.folder / FINDINGS, number, finding)
+        listed = Listed(number, message.suspect.target, finding.digest, finding.seconds, folder.name)
+        self._found(number, finding)
+        self._count(message.suspect, FINDING, seconds, number, listed)
+        self._list(number, finding, str(folder))
 
     def crashed(self, finding: Finding, seconds: float) -> None:
         """Store a finding of a case that ended the process it ran in, unless that is known."""
-        suspect = Suspected(finding.target, finding.case, Signature.from_json(finding.parts))
+        assert finding.identity is not None
+        suspect = Suspected(finding.target, finding.level, finding.case, finding.identity, finding.original)
         if suspect.case not in self._violations:
             self.investigated(Found(finding, suspect), seconds)
 
-    def _count(self, suspect: Suspected, became: str, seconds: float, listed: Listed | None = None) -> None:
+    @property
+    def duplicates(self) -> int:
+        """Violations whose finding was already there."""
+        return sum(self.became[one] for one in (DUPLICATE, SIGHTING, UNCONFIRMED))
+
+    def _found(self, number: int, finding: Finding) -> None:
+        self._digests[number] = finding.digest
+        if finding.identity is not None:  # one of an older version is found again
+            self._suspects.found(number, finding.identity)
+
+    def _count(
+        self,
+        suspect: Suspected,
+        became: str,
+        seconds: float,
+        number: int | None = None,
+        listed: Listed | None = None,
+    ) -> None:
+        digest = "" if number is None else self._digests[number]
         self._violations.add(suspect.case)
+        if became != UNREDUCED:
+            self._sighted.add((digest, suspect.target, suspect.level))
         self.became[became] += 1
-        self.crashes += suspect.signature.statement == SERVER
-        violation = Violation(suspect.case, suspect.target, suspect.signature.text, became)
-        self._store.violated(violation, seconds, listed)
+        self.crashes += suspect.signature.kind is ViolationKind.CRASH
+        violation = Violation(
+            suspect.case,
+            suspect.target,
+            describe(suspect.signature),
+            became,
+            suspect.level,
+            digest if became != UNREDUCED else "",
+        )
+        self._store.violated(violation, seconds, listed, self._sample(suspect, number))
+
+    def _sample(self, suspect: Suspected, number: int | None) -> Sample | None:
+        """Of every class of duplicates the first few cases are kept."""
+        if number is None or self._samples[number, suspect.signature.digest] >= SAMPLES_MAX:
+            return None
+        self._samples[number, suspect.signature.digest] += 1
+        signature = suspect.signature
+        return Sample(number, signature.digest, describe(signature), suspect.case, suspect.text)
 
     def _list(self, number: int, finding: Finding, folder: str) -> None:
         self.lines.append(
@@ -85,7 +145,8 @@ class Casebook:
                 target=finding.target,
                 level=finding.level,
                 summary=finding.summary,
-                known=", ".join(finding.known) or finding.behaviour,
+                known=", ".join(one.id for one in finding.explained_by),
+                status=status_of(finding),
                 flaky=f"{finding.shown} of {finding.runs}" if finding.is_flaky else "",
                 seconds=finding.seconds,
                 folder=folder,

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from multiprocessing.connection import wait
 
-from acidtest.campaign.casebook import DUPLICATE, UNREDUCED, Casebook
+from acidtest.campaign.casebook import UNREDUCED, Casebook
 from acidtest.campaign.crash import case_at, crash_finding, crash_of
 from acidtest.campaign.crew import Member, core_for, hire, share_out
 from acidtest.campaign.defects import DefectLog
@@ -23,6 +23,7 @@ from acidtest.campaign.messages import (
     FromWorker,
     Note,
     Opened,
+    Sighted,
     Stop,
     Stopped,
     Suspected,
@@ -260,6 +261,8 @@ class Campaign:
                 self._advanced(member, message)
             case Suspected():
                 member.send(Answer(self._decide(message)))
+            case Sighted():
+                self._casebook.sighted(message, self.elapsed_s)
             case Found():
                 self._casebook.investigated(message, self.elapsed_s)
             case Finished():
@@ -338,7 +341,7 @@ class Campaign:
             found=tuple(found),
             new=len(found) - known,
             known=known,
-            duplicates=self._casebook.became[DUPLICATE],
+            duplicates=self._casebook.duplicates,
             unreduced=self._casebook.became[UNREDUCED],
             workers=tuple(WorkerLine(one.number, one.doing, one.cases) for one in self._crew),
             replaced=self._replaced,

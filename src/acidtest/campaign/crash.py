@@ -9,11 +9,13 @@ from acidtest.campaign.plan import Chunk, Settings
 from acidtest.campaign.statistics import CRASH
 from acidtest.casefile import print_case
 from acidtest.findings.finding import Finding
+from acidtest.findings.places import StatementClass
+from acidtest.findings.signature import Crash, Signature
 from acidtest.generate import flavour_of
 from acidtest.model import Case, CrashWitness, Violation, ViolationKind, violated
 from acidtest.pipeline import make_cases
 from acidtest.report import verdict_to_json
-from acidtest.signatures import SERVER, Signature
+from acidtest.report.signatures import describe
 from acidtest.targets.resolve import dbms_of
 
 CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGBUS, signal.SIGILL, signal.SIGFPE)
@@ -39,15 +41,15 @@ def crash_finding(case: Case, target: str, version: str, seed: int, crash: str) 
     """What a case comes to that ended its process by this signal. It is not run again: it would end ours."""
     observed = f"the process that it runs in died of {crash}"
     because = "the process ended while this case or variants of it were run; its answers are lost"
-    witness = CrashWitness(died=True, message=observed)
+    witness = CrashWitness(died=True, code=crash, message=observed)
     verdict = violated(CRASH, Violation(ViolationKind.CRASH, None, witness, because))
-    signature = Signature(f"{verdict.kind}: {observed}", SERVER, False, frozenset())
+    signature = Signature(ViolationKind.CRASH, Crash(died=True, signal=crash), StatementClass.SERVER)
     levels = {transaction.level.short for transaction in case.transactions if transaction.level is not None}
     text = print_case(case)
     return Finding(
-        signature=signature.text,
+        signature=describe(signature),
         digest=signature.digest,
-        parts=signature.to_json(),
+        identity=signature,
         kind=str(verdict.kind),
         target=target,
         dbms=dbms_of(target),

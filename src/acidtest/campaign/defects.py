@@ -1,11 +1,20 @@
 """Defects of acidtest that a campaign meets: written down for whoever mends them, while it goes on."""
 
+import traceback
 from contextlib import suppress
 from pathlib import Path
 
 from acidtest.campaign.messages import Defect
 
 FILE = "errors.log"
+
+
+def defect_at(where: str, error: Exception) -> Defect:
+    """An exception that nobody foresaw, as a message."""
+    last = traceback.extract_tb(error.__traceback__)[-1]
+    what = traceback.format_exception_only(error)[-1].strip()
+    trace = "".join(traceback.format_exception(error))
+    return Defect(where, what, f"{Path(last.filename).name}:{last.lineno}", trace)
 
 
 class DefectLog:

@@ -6,7 +6,7 @@ from enum import Enum, auto
 from acidtest.campaign.plan import Chunk
 from acidtest.campaign.statistics import Statistics
 from acidtest.findings.finding import Finding
-from acidtest.signatures import Signature
+from acidtest.findings.signature import Signature
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,8 +38,20 @@ class Suspected:
     """A case breaks a promise. The coordinator answers whether it is worth an investigation."""
 
     target: str
+    level: str
     case: str
     signature: Signature
+    text: str = ""
+    """The case itself."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sighted:
+    """A violation of a finding that is there, where it was not seen before, has been run again."""
+
+    suspect: Suspected
+    again: bool
+    """Whether it showed again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +108,7 @@ class Decision(Enum):
     """What to do about a suspect."""
 
     INVESTIGATE = auto()
+    CONFIRM = auto()  # it is a known finding at a new place: run it once more
     PASS_BY = auto()  # it is counted, and that is all
     LEAVE = auto()  # the campaign is about to stop: examine it when it goes on
 
@@ -114,5 +127,7 @@ class Stop:
     at_once: bool = False
 
 
-FromWorker = Opened | Doing | Advanced | Suspected | Found | Finished | Stopped | TargetLost | Defect | Note
+FromWorker = (
+    Opened | Doing | Advanced | Suspected | Sighted | Found | Finished | Stopped | TargetLost | Defect | Note
+)
 ToWorker = Chunk | Answer | Stop

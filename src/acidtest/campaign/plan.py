@@ -5,15 +5,15 @@ nothing in it, and one that was broken off goes on at its position.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from itertools import count
-from math import inf, isfinite
+from math import inf
 from random import Random
 from typing import Any, Self
 
 from acidtest.campaign.statistics import CRASH
+from acidtest.codec import DecodingError, decode, encode
 from acidtest.errors import UsageError
-from acidtest.findings.stored import misfit
 from acidtest.generate import Profile, profile_of
 from acidtest.generate.profile import without
 from acidtest.model import Level
@@ -43,19 +43,18 @@ class Settings:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data."""
-        return asdict(self)
+        data: dict[str, Any] = encode(self)
+        return data
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """What was stored; raises `ValueError` if that cannot have been settings."""
-        if not isinstance(data, dict):
-            raise ValueError("the settings are no object")
-        if (problem := misfit(data, cls)) is not None:
-            raise ValueError(f"the settings do not fit: {problem}")
-        if not isfinite(data.get("seconds") or 0):
-            raise ValueError("the settings have a limit that is no time")
-        lists = {name: tuple(value) for name, value in data.items() if isinstance(value, list)}
-        return cls(**{**data, **lists})
+        if isinstance(data, dict) and (unknown := data.keys() - {one.name for one in fields(cls)}):
+            raise ValueError(f"settings that this version does not know: {', '.join(sorted(unknown))}")
+        try:
+            return decode(data, cls)
+        except DecodingError as problem:
+            raise ValueError(f"the settings do not fit: {problem}") from problem
 
     def all_oracles(self) -> tuple[str, ...]:
         """The oracles that judge. A server that dies is always a finding."""

@@ -192,7 +192,7 @@ def _findings(view: View, room: int) -> list[Text]:
 
 def _finding(found: FoundLine, *, several: bool) -> Text:
     line = _text(f"{found.number:>3} {clock(found.seconds)} ")
-    line.append(printable(found.known or NEW), style="" if found.known else ALARM)
+    line.append(printable(found.status or found.known or NEW), style="" if found.known else ALARM)
     if found.flaky:
         line.append(printable(f" flaky {found.flaky}"), style=WARNING)
     where = f"{found.target} {found.level}" if several else found.level

@@ -2,9 +2,9 @@
 
 from collections import Counter
 from dataclasses import dataclass, field, fields
-from math import isfinite
 from typing import Any, Self
 
+from acidtest.codec import DecodingError, decode, encode
 from acidtest.examine import Examined
 from acidtest.model import ErrorKind, Failed, Judgement
 from acidtest.pipeline import Trial
@@ -45,6 +45,8 @@ class Statistics:
     """Cases that one oracle calls a violation and another one, which would see it, does not."""
     oracle_defects: int = 0
     """Cases on which an oracle failed; others may have decided them all the same."""
+    unexplained_conflicts: int = 0
+    """Errors of a lost conflict for which no oracle saw a reason; they are allowed, and told."""
 
     def count(self, trial: Trial) -> None:
         """Count a case that went through the pipeline."""
@@ -103,29 +105,13 @@ class Statistics:
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data."""
-        return {one.name: _plain(getattr(self, one.name)) for one in fields(self)}
+        data: dict[str, Any] = encode(self)
+        return data
 
     @classmethod
     def from_json(cls, data: Any) -> Self:
         """What was stored; raises `ValueError` if that cannot have been statistics."""
-        if not isinstance(data, dict):
-            raise ValueError("the statistics are no object")
-        own = cls()
-        for one in fields(cls):
-            if one.name in data:
-                value = data[one.name]
-                if not _fits(value, getattr(own, one.name)):
-                    raise ValueError(f"the statistics do not fit: `{one.name}` has a value of a wrong type")
-                setattr(own, one.name, Counter(value) if isinstance(value, dict) else value)
-        return own
-
-
-def _fits(value: object, default: object) -> bool:
-    """Whether a value is a number, or numbers by name, as its default is."""
-    if isinstance(default, dict):
-        return isinstance(value, dict) and all(_fits(number, 0) for number in value.values())
-    return isinstance(value, int | float) and isfinite(value)
-
-
-def _plain(value: object) -> object:
-    return dict(value) if isinstance(value, dict) else value
+        try:
+            return decode(data, cls)
+        except DecodingError as problem:
+            raise ValueError(f"the statistics do not fit: {problem}") from problem

@@ -7,8 +7,8 @@ which is examined again after a kill is not counted twice.
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import closing, contextmanager, suppress
 from dataclasses import astuple, dataclass
 from math import isfinite
 from pathlib import Path
@@ -20,12 +20,12 @@ from acidtest import __version__
 from acidtest.campaign.plan import CHUNK_CASES, Cell, Chunk, Settings, cells_of
 from acidtest.campaign.statistics import Statistics
 from acidtest.errors import UsageError
-from acidtest.findings.folder import DATA
 from acidtest.model import Level
+from acidtest.report.folder import DATA
 
 FILE, LOCK, FINDINGS = "campaign.sqlite", "campaign.lock", "findings"
 _FILES = (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", LOCK)
-FORMAT = "acidtest-campaign/1"
+FORMAT, FIRST_FORMAT = "acidtest-campaign/2", "acidtest-campaign/1"
 
 _TABLES = (
     "CREATE TABLE about (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
@@ -35,19 +35,40 @@ _TABLES = (
     "CREATE TABLE findings (number INTEGER PRIMARY KEY, target TEXT, digest TEXT, seconds REAL, folder TEXT, "
     "UNIQUE (target, digest))",
     "CREATE TABLE violations (case_id TEXT PRIMARY KEY, target TEXT, signature TEXT, became TEXT, "
-    "seconds REAL)",
+    "seconds REAL, level TEXT NOT NULL DEFAULT '', digest TEXT NOT NULL DEFAULT '')",
+    "CREATE TABLE samples (number INT, digest TEXT, signature TEXT, case_id TEXT PRIMARY KEY, text TEXT)",
 )
+_SINCE_FIRST = (
+    "ALTER TABLE violations ADD COLUMN level TEXT NOT NULL DEFAULT ''",
+    "ALTER TABLE violations ADD COLUMN digest TEXT NOT NULL DEFAULT ''",
+    "CREATE TABLE samples (number INT, digest TEXT, signature TEXT, case_id TEXT PRIMARY KEY, text TEXT)",
+)
+"""What makes a campaign of the first format one of this."""
 _THIS_CHUNK = "WHERE target = ? AND levels = ? AND number = ?"
 
 
 @dataclass(frozen=True, slots=True)
 class Violation:
-    """A violation that was seen; `became` is `finding`, `duplicate` or `unreduced`."""
+    """A violation that was seen; `became` is `finding`, `duplicate`, `sighting`, `unconfirmed` or
+    `unreduced`, `digest` that of its finding, if that is sure."""
 
     case: str
     target: str
     signature: str
     became: str
+    level: str = ""
+    digest: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """A case of a class of duplicates: its finding by number, the signature before reduction, the case."""
+
+    number: int
+    digest: str
+    signature: str
+    case: str
+    text: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,8 +140,7 @@ class Store:
             raise UsageError(f"{folder} is no campaign: it has no {FILE}")
         store = cls._open(folder)
         try:
-            if store._about("format") != FORMAT:
-                raise UsageError(f"{folder / FILE} was not written by this version of acidtest")
+            store._upgrade()
             store._check()
         except (sqlite3.Error, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
             store.close()
@@ -129,6 +149,17 @@ class Store:
             store.close()
             raise
         return store
+
+    def _upgrade(self) -> None:
+        """Make a campaign of the first format one of this; refuse any other."""
+        stored = self._about("format")
+        if stored == FIRST_FORMAT:
+            with self._writing() as database:
+                for change in _SINCE_FIRST:
+                    database.execute(change)
+                database.execute("UPDATE about SET value = ? WHERE name = 'format'", (FORMAT,))
+        elif stored != FORMAT:
+            raise UsageError(f"{self.folder / FILE} was not written by this version of acidtest")
 
     def _check(self) -> None:
         """Raises an error if something cannot have been written by a campaign."""
@@ -212,9 +243,16 @@ class Store:
     def violations(self) -> list[Violation]:
         """Every violation, in the order they were seen."""
         rows = self._database.execute(
-            "SELECT case_id, target, signature, became FROM violations ORDER BY rowid"
+            "SELECT case_id, target, signature, became, level, digest FROM violations ORDER BY rowid"
         )
         return [Violation(*row) for row in rows]
+
+    def samples(self) -> list[Sample]:
+        """The cases that were kept of each class of duplicates."""
+        rows = self._database.execute(
+            "SELECT number, digest, signature, case_id, text FROM samples ORDER BY rowid"
+        )
+        return [Sample(*row) for row in rows]
 
     def findings(self) -> list[tuple[int, str, Path]]:
         """Numbers, targets and folders of the findings."""
@@ -293,14 +331,58 @@ class Store:
         (number,) = self._database.execute("SELECT coalesce(max(number), 0) + 1 FROM findings").fetchone()
         return int(number)
 
-    def violated(self, violation: Violation, seconds: float, listed: Listed | None = None) -> None:
+    def violated(
+        self,
+        violation: Violation,
+        seconds: float,
+        listed: Listed | None = None,
+        sample: Sample | None = None,
+    ) -> None:
         """A case broke a promise; `listed` is the finding that came of it. One that is told again after a
         kill is known already."""
         with self._writing() as database:
-            row = (violation.case, violation.target, violation.signature, violation.became, seconds)
-            database.execute("INSERT OR REPLACE INTO violations VALUES (?, ?, ?, ?, ?)", row)
+            case, target, signature, became, level, digest = astuple(violation)
+            row = (case, target, signature, became, seconds, level, digest)
+            database.execute("INSERT OR REPLACE INTO violations VALUES (?, ?, ?, ?, ?, ?, ?)", row)
+            if sample is not None:
+                database.execute("INSERT OR REPLACE INTO samples VALUES (?, ?, ?, ?, ?)", astuple(sample))
             if listed is not None:
                 database.execute("INSERT INTO findings VALUES (?, ?, ?, ?, ?)", astuple(listed))
+
+
+Sightings = Mapping[str, Mapping[tuple[str, str], int]]
+"""Of each finding, by its digest: how many violations were seen, by target and level."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """What a campaign keeps of its findings besides their folders."""
+
+    sightings: Sightings
+    samples: tuple[Sample, ...]
+
+
+def recorded(folder: Path) -> Recorded:
+    """What the campaign in a directory has recorded so far; nothing if there is none, or an older one. It may
+    be at work."""
+    file = folder / FILE
+    if not file.is_file():
+        return Recorded({}, ())
+    try:
+        with closing(sqlite3.connect(f"{file.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            sightings: dict[str, dict[tuple[str, str], int]] = {}
+            rows = database.execute(
+                "SELECT digest, target, level, count(*) FROM violations WHERE digest <> '' "
+                "GROUP BY digest, target, level ORDER BY digest, target, level"
+            )
+            for digest, target, level, number in rows:
+                sightings.setdefault(digest, {})[target, level] = number
+            kept = database.execute(
+                "SELECT number, digest, signature, case_id, text FROM samples ORDER BY rowid"
+            )
+            return Recorded(sightings, tuple(Sample(*row) for row in kept))
+    except sqlite3.Error:
+        return Recorded({}, ())  # an older version's; its findings can be read all the same
 
 
 def _set_elapsed(database: sqlite3.Connection, seconds: float) -> None:

@@ -12,7 +12,6 @@ from rich.text import Text
 
 from acidtest.campaign.view import View
 from acidtest.campaign.wording import (
-    NEW,
     clock,
     found_counts,
     share,
@@ -21,19 +20,28 @@ from acidtest.campaign.wording import (
     verdict_counts,
 )
 from acidtest.casefile import parse_case, printable
+from acidtest.codec import encode
+from acidtest.findings.baseline import Baseline
 from acidtest.findings.finding import Finding
-from acidtest.findings.folder import MINIMAL, REPORT
-from acidtest.findings.markdown import known_as, rate, replay_command
+from acidtest.findings.groups import Group, Stored, grouped
+from acidtest.report.findings import rate, replay_command, status_of
+from acidtest.report.folder import MINIMAL, REPORT
 
 FORMAT = "acidtest-fuzz/1"
 
 _REASONS_MAX = 3
 
-Stored = tuple[Path, Finding]
-"""A finding and its folder, as `findings.folder.read_findings` gives them."""
+NOTHING_BEFORE = Baseline()
 
 
-def to_json(view: View, findings: Sequence[Stored], *, stopped: str, exit_code: int) -> dict[str, Any]:
+def to_json(
+    view: View,
+    findings: Sequence[Stored],
+    *,
+    stopped: str,
+    exit_code: int,
+    before: Baseline = NOTHING_BEFORE,
+) -> dict[str, Any]:
     """The summary as JSON-ready data. `stopped` says why the campaign ended: `cases`, `time`, `interrupted`
     or `target failed`."""
     counted = view.statistics
@@ -69,18 +77,25 @@ def to_json(view: View, findings: Sequence[Stored], *, stopped: str, exit_code: 
         "replaced_workers": view.replaced,
         "defects": counted.defects,
         "notes": list(view.notes),
-        "findings": [_finding_json(folder, finding) for folder, finding in findings],
+        "disagreements": counted.disagreements,
+        "unexplained_conflicts": counted.unexplained_conflicts,
+        "causes": len(grouped(findings)),
+        "findings": [
+            _finding_json(folder, finding) | {"in_baseline": before.has(finding)}
+            for folder, finding in findings
+        ],
     }
 
 
 def _finding_json(folder: Path, finding: Finding) -> dict[str, Any]:
-    behaviour = {"name": finding.behaviour, "link": finding.behaviour_link or None}
     return {
         "signature": finding.signature,
         "digest": finding.digest,
         "kind": finding.kind,
-        "known": list(finding.known),
-        "behaviour": behaviour if finding.behaviour else None,
+        "status": status_of(finding),
+        "explained_by": encode(finding.explained_by),
+        "resembles": list(finding.resembles),
+        "disagreement": finding.disagreement or None,
         "target": finding.target,
         "version": finding.version,
         "level": finding.level,
@@ -99,15 +114,27 @@ def _replay(folder: Path, finding: Finding) -> str:
 
 
 def text(
-    view: View, findings: Sequence[Stored], *, stopped: str, width: int = 100, ascii_only: bool = False
+    view: View,
+    findings: Sequence[Stored],
+    *,
+    stopped: str,
+    width: int = 100,
+    ascii_only: bool = False,
+    before: Baseline = NOTHING_BEFORE,
 ) -> str:
     """The summary for people: what was done, a table of findings, and how to see the first one again."""
     lines = [*_account(view, stopped), ""]
     if not findings:
         return "\n".join([*lines, "No findings.", ""])
     folder, first = findings[0]
+    groups = grouped(findings)
+    old = sum(before.has(finding) for _, finding in findings)
+    if len(groups) < len(findings):
+        lines.append(f"{len(findings)} findings of {len(groups)} causes; the first of each:")
+    if old:
+        lines.append(f"in the baseline: {old} of {len(findings)}")
     lines += [
-        _table(findings, width, ascii_only),
+        _table(groups, width, ascii_only),
         f"Replay the first one:  {printable(_replay(folder, first))}",
         f"Its report:            {printable(str(folder / REPORT))}",
         "",
@@ -131,21 +158,32 @@ def _account(view: View, stopped: str) -> list[str]:
         lines.append(f"undecided {undecided:,}: {reasons}{f'; and {more:,} reasons more' if more else ''}")
     if view.crashes or view.replaced:
         lines.append(f"servers that died: {view.crashes:,}; workers that died: {view.replaced:,}")
+    if counted.disagreements:
+        lines.append(f"cases about which oracles disagree: {counted.disagreements:,}")
+    if counted.unexplained_conflicts:
+        lines.append(f"conflict errors without a reason: {counted.unexplained_conflicts:,}")
     if counted.defects:
-        lines.append(f"cases lost by defects of acidtest: {counted.defects:,}; see errors.log in the folder")
+        lines.append(f"cases with defects of acidtest: {counted.defects:,}; see errors.log in the folder")
     return [printable(line) for line in [*lines, f"findings: {found_counts(view)}"]]
 
 
-def _table(findings: Sequence[Stored], width: int, ascii_only: bool) -> str:
+def _table(groups: Sequence[Group], width: int, ascii_only: bool) -> str:
     table = Table(box=ASCII if ascii_only else SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
-    for name in ("finding", "target", "level", "what", "known as", "after"):
+    for name in ("finding", "target", "level", "what", "status", "after"):
         table.add_column(name, justify="right" if name == "after" else "left", overflow="fold")
-    for folder, finding in findings:
+    for group in groups:
+        finding = group.first
         flaky = f" (flaky: {rate(finding)})" if finding.is_flaky else ""
-        cells = (folder.name, finding.target, finding.level, finding.summary + flaky)
-        named = (known_as(finding) or NEW, f"{finding.seconds:.0f} s")
+        cells = (_names(group), finding.target, finding.level, finding.summary + flaky)
+        named = (status_of(finding), f"{finding.seconds:.0f} s")
         table.add_row(*(Text(printable(cell)) for cell in (*cells, *named)))
     console = Console(file=io.StringIO(), width=width, color_system=None, force_terminal=False)
     with console.capture() as captured:
         console.print(table)
     return "\n".join(line.rstrip() for line in captured.get().splitlines()) + "\n"
+
+
+def _names(group: Group) -> str:
+    """The folder, and how many variants there are."""
+    more = len(group.variants) - 1
+    return f"{group.folder.name} and {more} variant{'s' if more > 1 else ''}" if more else group.folder.name

@@ -15,11 +15,13 @@ class FoundLine:
     level: str
     summary: str
     known: str
-    """Ids of corpus bugs or the name of the documented behaviour; empty for a new one."""
+    """Ids of the deviations that explain it; empty for a new one."""
     flaky: str
     """`3 of 10` for one that does not always show, else empty."""
     seconds: float
     folder: str
+    status: str = ""
+    """`explained by X`, `resembles X`, `NEW` or `oracles disagree`."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ def headline(view: View) -> str:
 
 def finding_line(found: FoundLine) -> str:
     """A finding in one line, with the folder to look into."""
-    remarks = [found.known or NEW] + ([f"flaky, shows {found.flaky}"] if found.flaky else [])
+    remarks = [found.status or found.known or NEW] + ([f"flaky, shows {found.flaky}"] if found.flaky else [])
     return printable(
         f"finding {found.number} after {found.seconds:.0f} s: {found.target} {found.level}: {found.summary}"
         f" ({', '.join(remarks)}) -> {found.folder}"

@@ -3,26 +3,25 @@
 import os
 import signal
 import time
-import traceback
 from collections.abc import Callable
 from contextlib import ExitStack
 from ctypes import c_long
 from dataclasses import replace
 from multiprocessing.connection import Connection
-from pathlib import Path
 
 from acidtest.campaign.crash import case_at
+from acidtest.campaign.defects import defect_at
 from acidtest.campaign.messages import (
     Advanced,
     Answer,
     Decision,
-    Defect,
     Doing,
     Finished,
     Found,
     FromWorker,
     Note,
     Opened,
+    Sighted,
     Stop,
     Stopped,
     Suspected,
@@ -30,11 +29,13 @@ from acidtest.campaign.messages import (
 )
 from acidtest.campaign.plan import Chunk, Settings
 from acidtest.campaign.statistics import SET_UP_REFUSED, Statistics
+from acidtest.casefile import print_case
 from acidtest.errors import AcidtestError, TargetFailedError, UnreachableError
 from acidtest.examine import Examined
+from acidtest.findings.signature import signature_of
 from acidtest.model import History
 from acidtest.pipeline import Pipeline, Trial
-from acidtest.signatures import signature_of
+from acidtest.report.prose import level_of
 from acidtest.targets.resolve import open_target
 
 REPORT_EVERY_S = 0.5
@@ -61,13 +62,6 @@ def work(
 
 def _leave(_signal: int, _frame: object) -> None:
     raise SystemExit(0)
-
-
-def _defect(where: str, error: Exception) -> Defect:
-    last = traceback.extract_tb(error.__traceback__)[-1]
-    what = traceback.format_exception_only(error)[-1].strip()
-    trace = "".join(traceback.format_exception(error))
-    return Defect(where, what, f"{Path(last.filename).name}:{last.lineno}", trace)
 
 
 class Worker:
@@ -117,7 +111,7 @@ class Worker:
             self._tell(TargetLost(target, str(error), may_return, report.left))
             return
         except Exception as error:  # that of a case is caught with the case
-            self._tell(_defect(target, error))
+            self._tell(defect_at(target, error))
             self._tell(TargetLost(target, f"{target} could not be opened: {error}", True, report.left))
             return
         finally:
@@ -145,7 +139,7 @@ class Worker:
         except AcidtestError:
             raise
         except Exception as error:  # whatever it is, it must not cost the other cases
-            self._tell(_defect(self._case_id(report.left), error))
+            self._tell(defect_at(self._case_id(report.left), error))
             report.count_defect()
         return True
 
@@ -174,11 +168,20 @@ class Worker:
             return True
         report.send()  # what went before: if the campaign is killed now, it goes on with this very case
         history = examined.history
-        suspect = Suspected(report.target, history.case.id, signature_of(history, verdict))
+        suspect = Suspected(
+            report.target,
+            level_of(history),
+            history.case.id,
+            signature_of(history, verdict),
+            print_case(history.case),
+        )
         self._tell(suspect)
         decision = self._answer()
         if decision is Decision.INVESTIGATE:
             return self._investigate(examined, suspect, pipeline, report)
+        if decision is Decision.CONFIRM:
+            self._tell(Sighted(suspect, pipeline.shows_again(examined)))
+            return True
         return decision is Decision.PASS_BY
 
     def _investigate(self, case: Examined, suspect: Suspected, pipeline: Pipeline, report: "_Report") -> bool:
@@ -238,7 +241,7 @@ class Worker:
         return self._pipelines[name]
 
     def _oracle_failed(self, history: History, oracle: str, error: Exception) -> None:
-        self._tell(_defect(f"{history.case.id}, oracle {oracle}", error))
+        self._tell(defect_at(f"{history.case.id}, oracle {oracle}", error))
 
     def _forget(self, name: str) -> None:
         """A target that failed is opened anew, should it be asked for again."""

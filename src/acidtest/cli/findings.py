@@ -3,6 +3,7 @@
 import json
 import shlex
 import sys
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,25 +13,27 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from acidtest.campaign.store import Sightings, recorded
 from acidtest.casefile import printable
+from acidtest.cli.baseline import baseline_option, load_baseline, stored_in
 from acidtest.cli.options import complete_target
 from acidtest.cli.paint import paint
 from acidtest.cli.progress import working
 from acidtest.errors import UsageError
 from acidtest.findings import Finding
-from acidtest.findings.elsewhere import look_elsewhere, other_specs
-from acidtest.findings.folder import DATA, MINIMAL, REPORT, number_of, read_finding, read_findings
-from acidtest.findings.markdown import known_as, rate, replay_command
-from acidtest.findings.titles import title
+from acidtest.findings.baseline import baseline_of
+from acidtest.findings.baseline import write_baseline as store_baseline
+from acidtest.findings.groups import Group, Stored, grouped
+from acidtest.investigation.elsewhere import look_elsewhere, other_specs
 from acidtest.oracles.registry import ORACLES
+from acidtest.report.findings import rate, replay_command, status_of
+from acidtest.report.folder import DATA, MINIMAL, REPORT, number_of
+from acidtest.report.titles import title, words_of
 from acidtest.targets.resolve import check_spec, expand_spec
 
 FORMAT = "acidtest-findings/1"
-CAMPAIGN = "campaign.sqlite"
 FOLDER_COLUMN_WIDTH_MIN = 150
 """Narrower terminals need the room for what was found."""
-
-Stored = tuple[Path, Finding]
 
 
 @click.command()
@@ -38,6 +41,15 @@ Stored = tuple[Path, Finding]
 @click.argument("wanted", metavar="[ID]", required=False)
 @click.option("--json", "as_json", is_flag=True, help="Print the findings as JSON (docs/findings.md).")
 @click.option("--report", "as_report", is_flag=True, help="Print the Markdown reports, ready for a tracker.")
+@click.option("--samples", is_flag=True, help="Print cases of the duplicates of the finding with that ID.")
+@baseline_option
+@click.option(
+    "--write-baseline",
+    type=click.Path(path_type=Path),
+    metavar="FILE",
+    help="Store what was found, for a later --baseline.",
+)
+@click.option("--ignore-known", is_flag=True, help="Leave out what known behaviour explains.")
 @click.option("--elsewhere", is_flag=True, help="First run them on other installed targets, and store it.")
 @click.option(
     "-t",
@@ -53,19 +65,25 @@ def findings(
     wanted: str | None,
     as_json: bool,
     as_report: bool,
+    samples: bool,
+    baseline: Path | None,
+    write_baseline: Path | None,
+    ignore_known: bool,
     elsewhere: bool,
     targets: tuple[str, ...],
-) -> None:
-    """List the findings of a campaign, or show the one with that ID.
+) -> int:
+    """List the findings of a campaign by their causes, or show the one with that ID.
 
     DIR is the directory of a campaign (`acidtest fuzz --out DIR`), a folder of findings, or one finding.
     ID is a finding's number, its digest or the beginning of it, or the name of its folder. The exit code is
-    0 also if there are findings.
+    0 also if there are findings; with --baseline it is 1 if there are others than before.
 
     \b
     acidtest findings DIR                      what was found, a line each
     acidtest findings DIR 1                    the first one: what happened, why it is wrong, how to replay it
     acidtest findings DIR 1 --report | less    the report for the bug tracker
+    acidtest findings DIR 1 --samples          other cases that were taken for the same
+    acidtest findings DIR --write-baseline known.json
     acidtest findings DIR --elsewhere          on which other installed servers do they show?
     acidtest findings DIR 2 --elsewhere -t 'mariadb@*'
     """
@@ -73,12 +91,22 @@ def findings(
         raise UsageError("--json and --report exclude each other")
     if targets and not elsewhere:
         raise UsageError("--target chooses where --elsewhere looks; add --elsewhere")
-    chosen = _stored(directory)
+    before = load_baseline(baseline)
+    everything = stored_in(directory)
+    if write_baseline is not None:
+        store_baseline(write_baseline, baseline_of(finding for _, finding in everything))
+    chosen = [
+        (folder, one)
+        for folder, one in everything
+        if not before.has(one) and not (ignore_known and one.is_explained)
+    ]
     if wanted is not None:
-        chosen = [_choose(chosen, wanted, directory)]
+        chosen = [_choose(everything, wanted, directory)]
     if elsewhere:
         chosen = _look_elsewhere(chosen, targets)
-    if as_json:
+    if samples:
+        _print_samples(directory, wanted, chosen)
+    elif as_json:
         click.echo(json.dumps({"format": FORMAT, "findings": [_to_json(*one) for one in chosen]}, indent=2))
     elif as_report:
         click.echo("\n---\n\n".join(_report_of(folder) for folder, _ in chosen), nl=False)
@@ -88,24 +116,28 @@ def findings(
         _show(*chosen[0])
     else:
         _list(chosen, directory)
+    return int(baseline is not None and bool(chosen))
+
+
+# -- samples
+
+
+def _print_samples(directory: Path, wanted: str | None, chosen: Sequence[Stored]) -> None:
+    """Cases of each class of duplicates of one finding, as the campaign kept them."""
+    number = number_of(chosen[0][0]) if wanted is not None else None
+    if number is None:
+        raise UsageError("--samples needs a campaign and the ID of one finding")
+    kept = [one for one in recorded(directory).samples if one.number == number]
+    if not kept:
+        click.echo(f"no duplicates of finding {number} were kept in {directory}")
+    for digest, signature in dict.fromkeys((one.digest, one.signature) for one in kept):
+        click.echo(click.style(f"-- {digest}: {printable(signature)}", bold=True))
+        for one in kept:
+            if one.digest == digest:
+                click.echo(paint(one.text))
 
 
 # -- which
-
-
-def _stored(directory: Path) -> list[Stored]:
-    if not directory.is_dir():
-        raise UsageError(f"{directory} is {'no directory' if directory.exists() else 'not there'}")
-    if _is_finding(directory):
-        return [(directory, read_finding(directory))]
-    if (directory / "findings").is_dir():
-        return read_findings(directory / "findings")
-    if (directory / CAMPAIGN).exists():
-        return []  # it has found nothing yet
-    found = read_findings(directory)
-    if not found and any(directory.iterdir()):
-        raise UsageError(f"{directory} is neither the directory of a campaign nor a folder of findings")
-    return found
 
 
 def _is_finding(directory: Path) -> bool:
@@ -177,32 +209,45 @@ def _report_of(folder: Path) -> str:
 def _list(stored: Sequence[Stored], directory: Path) -> None:
     console = Console(width=None if sys.stdout.isatty() else 200, highlight=False)
     wide = console.width >= FOLDER_COLUMN_WIDTH_MIN
-    table = Table("#", "digest", "target", "level", "what", "known as", "shows", "found after")
+    groups, seen = grouped(stored), recorded(directory).sightings
+    table = Table("#", "digest", "what", "status", "variants", "seen at", "shows", "found after")
     table.columns[0].justify = table.columns[-1].justify = "right"
     if wide:
         table.add_column("folder", no_wrap=True)
     for column in table.columns:
         column.overflow = "fold"  # nothing is cut off
-    for folder, finding in stored:
-        cells = [*_cells(folder, finding), *([Text(_name(folder))] if wide else [])]
+    for group in groups:
+        cells = [*_cells(group, seen), *([Text(_name(group.folder))] if wide else [])]
         table.add_row(*cells)
     console.print(table)
+    click.echo(f"{len(groups)} cause{'s' if len(groups) > 1 else ''}, {len(stored)} with all variants")
     click.echo(f"{stored[0][0].parent} has a folder for each, with case, run, report and data. To see one:")
     click.echo(f"  {shlex.join(['acidtest', 'findings', str(directory), _id(stored[0][0])])}")
 
 
-def _cells(folder: Path, finding: Finding) -> list[Text]:
-    known = known_as(finding)
+def _cells(group: Group, seen: Sightings) -> list[Text]:
+    finding = group.first
     return [
-        Text(_number(folder)),
+        Text(_number(group.folder)),
         Text(finding.digest),
-        Text(printable(f"{finding.target} {finding.version}")),
-        Text(printable(finding.level)),
-        Text(printable(title(finding).partition(": ")[2])),
-        Text(printable(known)) if known else Text("NEW", "bold red"),
+        Text(printable(words_of(finding))),
+        Text(printable(status_of(finding)), "" if finding.is_explained else "bold red"),
+        Text(", ".join(_number(folder) for folder, _ in group.variants[1:]) or "-"),
+        Text(printable(_seen_at(group, seen))),
         Text(f"{finding.shown}/{finding.runs}", "yellow" if finding.is_flaky else ""),
         Text(_duration(finding.seconds)),
     ]
+
+
+def _seen_at(group: Group, seen: Sightings) -> str:
+    """Targets and levels with the number of violations there, as far as a campaign has counted them."""
+    counts: Counter[tuple[str, str]] = Counter()
+    for _, finding in group.variants:
+        counts.update(seen.get(finding.digest) or {(finding.target, finding.level): 1})
+    levels: dict[str, list[str]] = {}
+    for (target, level), number in sorted(counts.items()):
+        levels.setdefault(target, []).append(f"{level} ({number})" if number > 1 else level)
+    return "; ".join(f"{target} {', '.join(names)}" for target, names in levels.items())
 
 
 def _duration(seconds: float) -> str:
@@ -213,7 +258,7 @@ def _duration(seconds: float) -> str:
 def _show(folder: Path, finding: Finding) -> None:
     click.echo(click.style(f"{_number(folder)}. {printable(title(finding))}", bold=True))
     flaky = " (flaky)" if finding.is_flaky else ""
-    click.echo(printable(f"{finding.target} {finding.version}, known as: {known_as(finding) or 'NEW'}"))
+    click.echo(printable(f"{finding.target} {finding.version}, {status_of(finding)}"))
     click.echo(f"shows in {rate(finding)}{flaky}; signature {finding.digest}: {printable(finding.signature)}")
     click.echo()
     click.echo(paint(finding.observed))

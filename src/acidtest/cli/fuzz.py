@@ -17,19 +17,23 @@ from rich.console import Console
 from acidtest.campaign import summary
 from acidtest.campaign.coordinator import INTERRUPTED, Campaign, Ended
 from acidtest.campaign.crew import share_out
+from acidtest.campaign.defects import DefectLog, defect_at
 from acidtest.campaign.plan import Settings, cells_of
 from acidtest.campaign.status import make_status
 from acidtest.campaign.store import Store
+from acidtest.cli.baseline import baseline_option, load_baseline
 from acidtest.cli.options import complete_target
 from acidtest.cli.output import say
 from acidtest.cli.progress import working
 from acidtest.errors import DEFECT_EXIT_CODE, TargetFailedError, UsageError
-from acidtest.findings.elsewhere import look_elsewhere, other_specs
-from acidtest.findings.folder import read_finding
+from acidtest.findings.baseline import Baseline
+from acidtest.findings.groups import Stored
 from acidtest.generate import PROFILES
 from acidtest.generate.profile import SWITCHES
+from acidtest.investigation.elsewhere import look_elsewhere, other_specs
 from acidtest.model import Level
-from acidtest.oracles.registry import ORACLES, check_names
+from acidtest.oracles.registry import DEFAULT, ORACLES, check_names
+from acidtest.report.folder import read_finding
 from acidtest.targets.resolve import expand_spec, is_own_file, require_target, without_password
 
 DEFAULT_PROFILE = "mixed"
@@ -71,7 +75,7 @@ def _duration(_context: click.Context, _param: click.Parameter, text: str | None
     metavar="ORACLE",
     multiple=True,
     help=f"Judge with {', '.join(ORACLES)} (may be repeated).  "
-    "[default: solver, or views and serial where it does not know the SQL]; crash always takes part.",
+    f"[default: {', '.join(DEFAULT)}; ? means only where none before it decides]; crash always takes part.",
 )
 @click.option(
     "--profile",
@@ -128,8 +132,9 @@ def _duration(_context: click.Context, _param: click.Parameter, text: str | None
     help="At the end, try findings on all installed targets.  [default: yes]",
 )
 @click.option(
-    "--ignore-known", is_flag=True, help="Known bugs and documented behaviour do not count for the exit code."
+    "--ignore-known", is_flag=True, help="What known behaviour explains does not count for the exit code."
 )
+@baseline_option
 @click.option(
     "--json",
     "as_json",
@@ -154,6 +159,7 @@ def fuzz(
     resume: Path | None,
     elsewhere: bool,
     ignore_known: bool,
+    baseline: Path | None,
     as_json: bool,
     plain: bool,
 ) -> int:
@@ -170,6 +176,7 @@ def fuzz(
     acidtest fuzz --resume acidtest-fuzz-42           go on with it
     acidtest findings acidtest-fuzz-42                what it found
     """
+    before = load_baseline(baseline)
     if resume is not None:
         asked = {
             "--level": levels,
@@ -205,15 +212,14 @@ def fuzz(
     with store:
         with make_status(sys.stderr, plain or None) as status:
             ended = Campaign(store, specs, workers or _workers(specs), status).run()
-        if elsewhere and ended.stopped != INTERRUPTED:
-            _try_elsewhere(_stored(store)[0])
+        failed = elsewhere and ended.stopped != INTERRUPTED and not _try_elsewhere(store)
         findings, unreadable = _stored(store)
     for problem in unreadable:
         say(f"acidtest: {problem}")
     # What cannot be read cannot be said to be known.
-    counted = [one for _folder, one in findings if not (ignore_known and one.is_known)]
-    code = _exit_code(ended, bool(counted or unreadable))
-    _print(_summary(ended, findings, code, as_json))
+    counted = [one for _, one in findings if not (ignore_known and one.is_explained) and not before.has(one)]
+    code = _exit_code(ended, bool(counted or unreadable), failed)
+    _print(_summary(ended, findings, code, as_json, before))
     if ended.target_failed:
         say(f"acidtest: error: {ended.target_failed}")
     return code
@@ -291,9 +297,9 @@ def _workers(specs: Mapping[str, str]) -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def _stored(store: Store) -> tuple[list[summary.Stored], list[str]]:
+def _stored(store: Store) -> tuple[list[Stored], list[str]]:
     """The findings of a campaign, and what is wrong with those that cannot be read any more."""
-    findings: list[summary.Stored] = []
+    findings: list[Stored] = []
     unreadable: list[str] = []
     for _number, _target, folder in store.findings():
         try:
@@ -303,10 +309,12 @@ def _stored(store: Store) -> tuple[list[summary.Stored], list[str]]:
     return findings, unreadable
 
 
-def _try_elsewhere(stored: list[summary.Stored]) -> None:
-    """Add to the findings on which other installed targets they show."""
+def _try_elsewhere(store: Store) -> bool:
+    """Add to the findings on which other installed targets they show; False if that failed through a defect
+    of ours, which must not cost the summary."""
+    stored = _stored(store)[0]
     if not stored:
-        return
+        return True
     try:
         with _interrupted_by_sigterm(), working() as progress:
             progress("trying the findings on the other installed targets; Ctrl-C leaves that out")
@@ -315,6 +323,11 @@ def _try_elsewhere(stored: list[summary.Stored]) -> None:
         say(f"acidtest: {error}")  # the findings themselves are stored
     except KeyboardInterrupt:
         say("the other targets are left out; acidtest findings DIR --elsewhere tries them")
+    except Exception as error:
+        sentence = DefectLog(store.folder).add(defect_at("trying the findings elsewhere", error))
+        say(f"acidtest: {sentence}")
+        return False
+    return True
 
 
 @contextmanager
@@ -327,21 +340,26 @@ def _interrupted_by_sigterm() -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def _exit_code(ended: Ended, found: bool) -> int:
+def _exit_code(ended: Ended, found: bool, failed: bool) -> int:
     """Not all was tested as asked: that outweighs what was found."""
     if ended.target_failed:
         return TargetFailedError.exit_code
-    return DEFECT_EXIT_CODE if ended.view.statistics.defects else int(found)
+    return DEFECT_EXIT_CODE if failed or ended.view.statistics.defects else int(found)
 
 
-def _summary(ended: Ended, findings: list[summary.Stored], code: int, as_json: bool) -> str:
+def _summary(ended: Ended, findings: list[Stored], code: int, as_json: bool, before: Baseline) -> str:
     if as_json:
-        data = summary.to_json(ended.view, findings, stopped=ended.stopped, exit_code=code)
+        data = summary.to_json(ended.view, findings, stopped=ended.stopped, exit_code=code, before=before)
         return json.dumps(data, indent=2) + "\n"
     console = Console()
     ascii_only = console.options.ascii_only
     text = summary.text(
-        ended.view, findings, stopped=ended.stopped, width=console.width, ascii_only=ascii_only
+        ended.view,
+        findings,
+        stopped=ended.stopped,
+        width=console.width,
+        ascii_only=ascii_only,
+        before=before,
     )
     return text.encode(console.encoding, "backslashreplace").decode(console.encoding)
 

@@ -12,12 +12,13 @@ from acidtest.cli.options import level_option, oracle_option, target_option
 from acidtest.cli.paint import paint
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner
-from acidtest.findings.same_bug import SameBug
+from acidtest.findings.signature import signature_of
+from acidtest.investigation.same_bug import SameBug
 from acidtest.model import Case, Level
 from acidtest.oracles.registry import check_names
 from acidtest.reduce import DEFAULT_POLICY, POLICIES, Progress, Reduction, characters, reduce_case
 from acidtest.report import print_history, print_verdicts
-from acidtest.signatures import signature_of
+from acidtest.report.signatures import describe
 from acidtest.targets.resolve import check_spec, open_target
 
 RERUNS = 5
@@ -90,7 +91,7 @@ def _reduce(case: Case, examiner: Examiner, policy: str, rng: Random) -> tuple[R
     shown = sum(once.look(case) is not None for _ in range(RERUNS))
     if not shown:
         raise UsageError(f"the violation of {case.id} did not show again in {RERUNS} runs")
-    click.echo(f"keeping: {signature.text} (shown in {shown} of {RERUNS} runs)", err=True)
+    click.echo(f"keeping: {describe(signature)} (shown in {shown} of {RERUNS} runs)", err=True)
     gate = SameBug(examiner, violation.oracle, signature, rate=shown / RERUNS)
     reduction = reduce_case(
         gate.start_from(examined.history),

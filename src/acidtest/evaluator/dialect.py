@@ -77,6 +77,12 @@ class Writing:
     checks_together: bool = False
     """The rows of a statement are checked together, so that which of several errors comes first is open."""
 
+    refuses_own_reads: bool = False
+    """A subquery that reads the table which is written is an error."""
+
+    refuses_own_reads_of_joins: bool = False
+    """The same in a DELETE that joins tables."""
+
     reads_while_writing: bool = False
     """A subquery may see what the statement itself has written so far."""
 
@@ -101,6 +107,9 @@ class Dialect(ABC):
 
     pairwise_between: ClassVar[bool] = True
     """`a BETWEEN b AND c` compares each pair by its own types."""
+
+    joins_on_subqueries: ClassVar[bool] = True
+    """The condition of a JOIN may have subqueries."""
 
     many_rows: ClassVar[ErrorKind] = ErrorKind.SYNTAX
     """The kind of the error that a scalar subquery with several rows raises."""

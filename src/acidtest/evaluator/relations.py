@@ -78,6 +78,8 @@ def _join_condition(compiler: Compiler, join: exp.Join, before: Sequence[Source]
     condition = join.args.get("on")
     if condition is None:
         return None
+    if not compiler.dialect.joins_on_subqueries and condition.find(exp.Query) is not None:
+        raise Unknown("a subquery in the condition of a JOIN")
     code = compiler.compile(condition)
     test = compiler.truth(code)
     return unsure(test) if code.fails else test

@@ -10,6 +10,7 @@ import re
 import select
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from time import monotonic
 
 from acidtest.errors import TargetFailedError
@@ -42,6 +43,12 @@ _TIMEOUT = re.compile(
     re.IGNORECASE,
 )
 """A case that sets a time-out wants to see it come."""
+
+
+@lru_cache(maxsize=4096)
+def _sets_timeout(sql: str) -> bool:
+    return _TIMEOUT.search(sql) is not None
+
 
 CONFIRMATIONS = 3
 """Where the server does not name blockers a cycle cannot be seen: several waiters must be seen so often."""
@@ -161,7 +168,7 @@ class Run:
         if session in self._cut_off:
             self._cut_off.remove(session)
             self._listener.listen_to(session)
-        self._patient = self._patient or _TIMEOUT.search(step.sql) is not None
+        self._patient = self._patient or _sets_timeout(step.sql)
         if step.statement.parameters is None:
             session.launch(step.sql)
         else:

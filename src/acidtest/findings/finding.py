@@ -1,9 +1,17 @@
-"""A finding: a violation that was re-run, reduced, named and compared, as plain data that can be stored."""
+"""A finding: a violation that was re-run, reduced, named and compared, with the run that shows it."""
 
-from dataclasses import asdict, dataclass, fields
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any
 
-FORMAT = "acidtest-finding/1"
+from acidtest.codec import decode, encode, register_union
+from acidtest.examine import Examined
+from acidtest.findings.signature import Part, Signature
+from acidtest.model import Known
+
+FORMAT = "acidtest-finding/2"
+FIRST_FORMAT = "acidtest-finding/1"
+
+register_union(Part)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +33,6 @@ class Finding:
     signature: str
     """In words; `digest` is its short name and the end of the folder's name."""
     digest: str
-    parts: dict[str, Any]
-    """The signature as data."""
     kind: str
     target: str
     dbms: str
@@ -50,11 +56,17 @@ class Finding:
     """Of so many runs of the minimal case, so many showed it; fewer than all: flaky."""
     reduction: str
     """How it was reduced, or why not, in a few words."""
-    known: tuple[str, ...] = ()
-    """Ids of corpus bugs with the same signature on this target."""
-    behaviour: str = ""
-    behaviour_link: str = ""
-    """The documented behaviour whose shape it has."""
+    identity: Signature | None = None
+    """The signature as data; None if an older version stored the finding."""
+    run: Examined | None = None
+    """The run of the minimal case with all verdicts; None if an older version stored the finding, or if the
+    run is lost."""
+    explained_by: tuple[Known, ...] = ()
+    """Known deviations under which everything that was observed is right."""
+    resembles: tuple[str, ...] = ()
+    """Ids of corpus bugs that look alike on this target: a hint, it is new all the same."""
+    disagreement: str = ""
+    """Which oracles contradict each other; then it may be a defect of ours."""
     levels: tuple[Sighting, ...] = ()
     elsewhere: tuple[Sighting, ...] = ()
     seed: int | None = None
@@ -73,24 +85,23 @@ class Finding:
         return self.shown < self.runs
 
     @property
-    def is_known(self) -> bool:
-        return bool(self.known or self.behaviour)
+    def is_explained(self) -> bool:
+        """Whether it is known: nothing else counts as that."""
+        return bool(self.explained_by)
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data."""
-        return {"format": FORMAT, **asdict(self)}
-
-    @classmethod
-    def from_json(cls, data: dict[str, Any]) -> Self:
-        """The finding that was stored; fields of later versions are passed by."""
-        own = _own(cls, data)
-        for name in ("levels", "elsewhere"):
-            own[name] = tuple(Sighting(**_own(Sighting, one)) for one in own.get(name, ()))
-        for name in ("oracles", "verdicts", "explanation", "known"):
-            own[name] = tuple(own.get(name, ()))
-        return cls(**own)
+        return {"format": FORMAT, **encode(self)}
 
 
-def _own(kind: type[Any], data: dict[str, Any]) -> dict[str, Any]:
-    """The fields that this version knows."""
-    return {one.name: data[one.name] for one in fields(kind) if one.name in data}
+def finding_from_json(data: Any) -> Finding:
+    """The finding that this version or an older one stored; raises `ValueError` if it cannot have been."""
+    if not isinstance(data, dict) or data.get("format") not in (FORMAT, FIRST_FORMAT):
+        raise ValueError(f"it is not of the format {FORMAT}")
+    return decode(data if data["format"] == FORMAT else _upgraded(data), Finding)
+
+
+def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
+    """What the first version called known was only alike."""
+    alike = [*data.get("known", ()), *filter(None, [data.get("behaviour", "")])]
+    return {name: value for name, value in data.items() if name != "parts"} | {"resembles": alike}

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
-from types import MappingProxyType
 
 from acidtest.model.value import Row
 
@@ -110,5 +109,5 @@ State = Mapping[str, tuple[Row, ...]]
 
 
 def freeze_state(tables: Mapping[str, tuple[Row, ...]]) -> State:
-    """A read-only state, ordered by table name."""
-    return MappingProxyType(dict(sorted(tables.items())))
+    """A state ordered by table name, to be read only; a plain dict, because workers send it to each other."""
+    return dict(sorted(tables.items()))

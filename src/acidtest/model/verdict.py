@@ -55,8 +55,8 @@ class Reason(StrEnum):
 class RowDifference:
     """A row that is there and should not be (`extra`), or should be and is not.
 
-    `writer` and `step` say who wrote the version that the row is, `by` and `by_step` who replaced or deleted
-    it; sessions by name, empty for the set-up.
+    `writer` and `step` say who wrote the version that the row is, `by` and `by_step` who has replaced or
+    deleted it since; sessions by name, empty for the set-up and for nobody.
     """
 
     row: Row

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from acidtest.model import (
     CountWitness,
     ErrorWitness,
@@ -23,7 +25,7 @@ from acidtest.model import (
 )
 from acidtest.oracles.chains import INITIAL, Version
 from acidtest.oracles.replay import Replay, ViolationError
-from acidtest.sql.shape import Verb
+from acidtest.sql.shape import Verb, shape_of
 
 _KINDS: dict[type[Witness], ViolationKind] = {
     RowsWitness: ViolationKind.WRONG_ROWS,
@@ -47,9 +49,10 @@ def violation_of(replay: Replay, error: ViolationError) -> Violation:
 def _differences(
     replay: Replay, error: ViolationError, witness: RowsWitness | StateWitness
 ) -> Iterator[RowDifference]:
-    """Rows too many and too few. Only whole rows of one table can be traced to their versions."""
+    """Rows too many and too few. Only columns of one table can be traced to versions of its rows."""
     observed, expected = Counter(witness.observed), Counter(witness.expected)
-    tracer = _Tracer(replay, error) if _are_whole_rows(replay.history, error) else None
+    columns = _columns(replay.history, error)
+    tracer = None if columns is None else _Tracer(replay, error, columns)
     for row in (observed - expected).elements():
         if row in expected:
             yield RowDifference(row, True, Reason.REPEATED, error.table)
@@ -65,19 +68,29 @@ def _untraced(row: Row, extra: bool, error: ViolationError) -> RowDifference:
     return RowDifference(row, extra, Reason.UNTRACED, error.table)
 
 
-def _are_whole_rows(history: History, error: ViolationError) -> bool:
-    if not error.table or error.step is None:
-        return bool(error.table)
-    outcome = history.records[error.step].outcome
-    columns = [column.name.lower() for column in history.schema.table(error.table).columns]
-    return isinstance(outcome, Rows) and [name.lower() for name in outcome.columns] == columns
+def _columns(history: History, error: ViolationError) -> tuple[int, ...] | None:
+    """The positions of the table's columns that the rows consist of; None if they hold something else."""
+    if not error.table:
+        return None
+    names = [column.name.lower() for column in history.schema.table(error.table).columns]
+    if error.step is None:
+        return tuple(range(len(names)))
+    record = history.records[error.step]
+    if not isinstance(record.outcome, Rows):
+        return None
+    shown = [name.lower() for name in record.outcome.columns]
+    if shown == names:
+        return tuple(range(len(names)))
+    shape = shape_of(record.sql, history.dbms)
+    bare = shape is not None and all(isinstance(one, exp.Column) for one in shape.tree.expressions)
+    return tuple(map(names.index, shown)) if bare and set(shown) <= set(names) else None
 
 
 class _Tracer:
     """Traces rows of one table to the versions that hold their values."""
 
-    def __init__(self, replay: Replay, error: ViolationError) -> None:
-        self._replay, self._table = replay, error.table
+    def __init__(self, replay: Replay, error: ViolationError, columns: Sequence[int]) -> None:
+        self._replay, self._table, self._columns = replay, error.table, columns
         self._session = None if error.step is None else replay.history.records[error.step].session
 
     def extra(self, row: Row) -> RowDifference:
@@ -105,12 +118,14 @@ class _Tracer:
         version = self._living(row)
         if version is None:
             return self._told(row, False, Reason.UNTRACED, None)
+        newest = self._replay.chains.newest(self._table, version.row)
+        since = None if newest is version else newest
         if self._is_own(version):
-            return self._told(row, False, Reason.OWN, version)
+            return self._told(row, False, Reason.OWN, version, since)
         if version.writer == INITIAL:
-            return self._told(row, False, Reason.INITIAL, version)
+            return self._told(row, False, Reason.INITIAL, version, since)
         committed = self._replay.chains.is_committed(version.writer)
-        return self._told(row, False, Reason.COMMITTED if committed else Reason.DIRTY_COUNTS, version)
+        return self._told(row, False, Reason.COMMITTED if committed else Reason.DIRTY_COUNTS, version, since)
 
     def _told(
         self, row: Row, extra: bool, reason: Reason, version: Version | None, newest: Version | None = None
@@ -137,15 +152,18 @@ class _Tracer:
             version
             for _, versions in self._replay.chains.rows(self._table)
             for version in versions
-            if version.values == row
+            if self._shows(version, row)
         ]
         return found[-1] if found else None
+
+    def _shows(self, version: Version, row: Row) -> bool:
+        return version.values is not None and tuple(version.values[one] for one in self._columns) == row
 
     def _undone(self, row: Row) -> Version | None:
         found = [
             version
             for table, version in self._replay.chains.undone
-            if table == self._table and version.values == row
+            if table == self._table and self._shows(version, row)
         ]
         return found[-1] if found else None
 

@@ -1,12 +1,10 @@
 """The stable JSON form of a run, documented in docs/json.md. Fields are added, never renamed or removed."""
 
 from collections.abc import Mapping
-from datetime import date, datetime, time, timedelta
-from decimal import Decimal
-from math import isfinite
 from typing import Any
 
 from acidtest.casefile import Unmet
+from acidtest.codec import encode_value
 from acidtest.model import (
     Affected,
     Blocked,
@@ -19,7 +17,6 @@ from acidtest.model import (
     Record,
     Rows,
     State,
-    Value,
 )
 
 FORMAT = "acidtest-run/1"
@@ -96,7 +93,7 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
             data |= {
                 "outcome": "rows",
                 "columns": list(outcome.columns),
-                "rows": [[value_to_json(value) for value in row] for row in outcome.rows],
+                "rows": [[encode_value(value) for value in row] for row in outcome.rows],
             }
         case Affected():
             data |= {"outcome": "affected", "affected": outcome.count, "matched": outcome.matched}
@@ -126,29 +123,4 @@ def _outcome(outcome: Outcome) -> dict[str, Any]:
 
 
 def _state(state: State) -> Mapping[str, list[list[Any]]]:
-    return {table: [[value_to_json(value) for value in row] for row in rows] for table, rows in state.items()}
-
-
-def value_to_json(value: Value) -> Any:
-    """JSON's own types as they are; others as an object with their type's name."""
-    match value:
-        case None | bool() | int() | str():
-            return value
-        case float():
-            return value if isfinite(value) else _typed("double", repr(value))
-        case Decimal():
-            return _typed("decimal", str(value))
-        case bytes():
-            return _typed("bytes", value.hex())
-        case datetime():
-            return _typed("timestamp", value.isoformat(sep=" "))
-        case date():
-            return _typed("date", value.isoformat())
-        case time():
-            return _typed("time", value.isoformat())
-        case timedelta():
-            return _typed("interval", str(value))
-
-
-def _typed(name: str, text: str) -> dict[str, str]:
-    return {"type": name, "value": text}
+    return {table: [[encode_value(value) for value in row] for row in rows] for table, rows in state.items()}

@@ -1,5 +1,7 @@
 """What the rest of acidtest calls: install, start and list servers by their specification."""
 
+from collections.abc import Mapping
+
 from acidtest.errors import UsageError
 from acidtest.servers import store
 from acidtest.servers.base import (
@@ -133,9 +135,16 @@ def require(wish: str, progress: Progress = no_progress) -> Installation:
     return found
 
 
-def start(wish: str, *, port: int | None = None, detached: bool = False) -> RunningServer:
-    """Start a private, fresh server for `NAME[@VERSION]`; it ends with this process unless detached."""
-    return RunningServer.start(require(wish), port=port, detached=detached)
+def start(
+    wish: str,
+    *,
+    port: int | None = None,
+    detached: bool = False,
+    options: Mapping[str, str] | None = None,
+) -> RunningServer:
+    """Start a private, fresh server for `NAME[@VERSION]`; it ends with this process unless detached.
+    `options` are those that its flavour knows (docs/servers.md)."""
+    return RunningServer.start(require(wish), port=port, detached=detached, options=options)
 
 
 def _choose(spec: Spec) -> Release:

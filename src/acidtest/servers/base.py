@@ -146,6 +146,8 @@ class Launch:
     place: Place
     port: int
     password: str
+    options: Mapping[str, str] = field(default_factory=dict)
+    """How it shall differ from what acidtest starts otherwise, by option of the flavour."""
 
 
 RunProgram = Callable[[Sequence[str], str], None]

@@ -7,6 +7,8 @@ import shutil
 import socket
 import time
 import weakref
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Self
 
@@ -40,7 +42,14 @@ class RunningServer:
         self.log = log
 
     @classmethod
-    def start(cls, installation: Installation, *, port: int | None = None, detached: bool = False) -> Self:
+    def start(
+        cls,
+        installation: Installation,
+        *,
+        port: int | None = None,
+        detached: bool = False,
+        options: Mapping[str, str] | None = None,
+    ) -> Self:
         """Start a fresh server and wait until it serves. A detached one survives this process."""
         flavour = FLAVOURS[installation.dbms]
         if port is not None and not _is_free(port):
@@ -51,7 +60,7 @@ class RunningServer:
         try:
             password = fill(installation, flavour, place)
             server._holds.append(hold_in_use(installation))
-            server._launch = Launch(reachable(installation, place), place, 0, password)
+            server._launch = Launch(reachable(installation, place), place, 0, password, options or {})
             server.log = new_log(installation.spec)
             server._serve(port, detached)
         except BaseException:  # Ctrl-C while we wait, too
@@ -142,7 +151,7 @@ class RunningServer:
         wishes = [port] if port is not None else [self._launch.port] * bool(self._launch.port)
         for _ in range(PORT_TRIES_MAX):
             chosen = wishes.pop() if wishes else _free_port() if self._flavour.listens_on_tcp else 0
-            self._launch = Launch(self.installation, self.place, chosen, self._launch.password)
+            self._launch = replace(self._launch, port=chosen)
             begin = self.log.stat().st_size
             self._spawn(detached)
             if self._wait_until_ready():

@@ -10,6 +10,7 @@ from sqlglot import exp
 
 from acidtest.sql.locking import LockClause, Locking, Patience, lock_clause
 from acidtest.sql.named import alias_of, folded, known_as, table_name, tables_in
+from acidtest.sql.split import MYSQL, UnterminatedError, tokens
 from acidtest.sql.trees import parse
 
 __all__ = ["LockClause", "Locking", "Patience", "Shape", "Verb", "shape_of"]
@@ -64,7 +65,8 @@ class Shape:
 def shape_of(sql: str, dialect: str) -> Shape | None:
     """The shape of a statement; None if sqlglot cannot read it, or it is none that works on rows."""
     replaced = re.sub(r"^\s*REPLACE\b", "INSERT", sql, count=1, flags=re.IGNORECASE)
-    tree = parse(_without_priority(replaced), dialect)
+    text = _without_priority(replaced)
+    tree = parse(text, dialect) or parse(_with_named_defaults(text), dialect)
     if tree is None:
         return None
     inside = _write_inside(tree)
@@ -77,6 +79,23 @@ def shape_of(sql: str, dialect: str) -> Shape | None:
     if isinstance(tree, exp.Update | exp.Delete):
         return _write_shape(tree, dialect)
     return _read_shape(tree, dialect) if isinstance(tree, exp.Query) else None
+
+
+DEFAULT_OF = "default_of"
+"""The name that a shape's tree has for MySQL's DEFAULT(column), which sqlglot does not read."""
+
+
+def _with_named_defaults(sql: str) -> str:
+    if not re.search(r"\bDEFAULT\s*\(", sql, re.IGNORECASE):
+        return sql
+    try:
+        words = [one.text for one in tokens(sql, MYSQL)]
+    except UnterminatedError:
+        return sql
+    pairs = zip(words, [*words[1:], ""], strict=True)
+    return "".join(
+        DEFAULT_OF if one.upper() == "DEFAULT" and after.startswith("(") else one for one, after in pairs
+    )
 
 
 def _without_priority(sql: str) -> str:
@@ -250,4 +269,4 @@ def _has_only(tree: exp.Expression) -> bool:
 
 def _calls(tree: exp.Expression) -> tuple[str, ...]:
     names = (str(node.this).lower() for node in tree.find_all(exp.Anonymous))
-    return tuple(dict.fromkeys(name for name in names if name != "values"))
+    return tuple(dict.fromkeys(name for name in names if name not in ("values", DEFAULT_OF)))

@@ -1,15 +1,17 @@
 """From what the user wrote (`mariadb@10.11`, `sqlite`, `mysql://root@127.0.0.1:3306/`) to an open target.
 
-One line per DBMS; drivers are imported when their target is opened.
+One line per DBMS; drivers are imported when their target is opened. A DBMS that lives in another package
+registers by an entry point of the group `acidtest.targets`: its name is the DBMS's, and it names a `Dbms`.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, replace
 from importlib import import_module
+from importlib.metadata import entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import cast
-from urllib.parse import SplitResult, parse_qs, unquote, urlsplit, urlunsplit
+from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote, urlsplit, urlunsplit
 
 from acidtest import servers
 from acidtest.errors import TargetFailedError, UnreachableError, UsageError
@@ -23,6 +25,7 @@ class Dbms:
     """Where the target class of a DBMS is, and how its address is written."""
 
     target: str  # module:class
+    dialect: str  # of sqlglot, the same that the class says
     schemes: tuple[str, ...]
     port: int | None = None  # None: in process, reached by a path
     user: str = "root"
@@ -30,45 +33,87 @@ class Dbms:
     versioned: bool = False  # NAME@VERSION makes sense although it runs in process
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What may follow a `?` in a specification: by option and value, the variant of the target."""
+    server_options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    """The same for how a server of our own is started: by option, the values that it takes."""
 
 
+_OWN = "acidtest.targets"
+_BINARY_LOG = {"log_bin": ("off", "on")}
 DBMSS = {
     "postgres": Dbms(
-        "postgres.target:PostgresTarget",
+        f"{_OWN}.postgres.target:PostgresTarget",
+        "postgres",
         ("postgresql", "postgres"),
         5432,
         "postgres",
-        options={"fault": {"weaker-level": "postgres.target:WeakenedPostgresTarget"}},
+        options={"fault": {"weaker-level": f"{_OWN}.postgres.target:WeakenedPostgresTarget"}},
     ),
-    "mariadb": Dbms("mariadb:MariaDBTarget", ("mariadb",), 3306),
-    "mysql": Dbms("mysql:MySQLTarget", ("mysql",), 3306),
-    "seekdb": Dbms("seekdb:SeekDBTarget", ("seekdb",), 2881),
+    "mariadb": Dbms(f"{_OWN}.mariadb:MariaDBTarget", "mysql", ("mariadb",), 3306, server_options=_BINARY_LOG),
+    "mysql": Dbms(f"{_OWN}.mysql:MySQLTarget", "mysql", ("mysql",), 3306, server_options=_BINARY_LOG),
+    "seekdb": Dbms(f"{_OWN}.seekdb:SeekDBTarget", "mysql", ("seekdb",), 2881),
     "tidb": Dbms(
-        "tidb:TiDBTarget",
+        f"{_OWN}.tidb:TiDBTarget",
+        "mysql",
         ("tidb",),
         4000,
-        options={"mode": {"pessimistic": "tidb:TiDBTarget", "optimistic": "tidb:OptimisticTiDBTarget"}},
+        options={
+            "mode": {
+                "pessimistic": f"{_OWN}.tidb:TiDBTarget",
+                "optimistic": f"{_OWN}.tidb:OptimisticTiDBTarget",
+            }
+        },
     ),
-    "sqlite": Dbms("sqlite:SQLiteTarget", ("sqlite",)),
-    "duckdb": Dbms("duckdb:DuckDBTarget", ("duckdb",), driver="duckdb"),
+    "sqlite": Dbms(f"{_OWN}.sqlite:SQLiteTarget", "sqlite", ("sqlite",)),
+    "duckdb": Dbms(f"{_OWN}.duckdb:DuckDBTarget", "duckdb", ("duckdb",), driver="duckdb"),
     # Not a DBMS but our own engine; its versions are planted faults.
     "simulated": Dbms(
-        "simulated:SimulatedTarget",
+        f"{_OWN}.simulated:SimulatedTarget",
+        "mysql",
         (),
         versioned=True,
         options={
             "engine": {
-                "locking": "simulated:SimulatedTarget",
-                "recheck": "simulated:RecheckingTarget",
-                "fail": "simulated:FailingTarget",
-                "ssi": "simulated:SerializableTarget",
-                "one-writer": "simulated:OneWriterTarget",
-                "refuse": "simulated:RefusingTarget",
-                "optimistic": "simulated:OptimisticTarget",
+                "locking": f"{_OWN}.simulated:SimulatedTarget",
+                "recheck": f"{_OWN}.simulated:RecheckingTarget",
+                "fail": f"{_OWN}.simulated:FailingTarget",
+                "ssi": f"{_OWN}.simulated:SerializableTarget",
+                "one-writer": f"{_OWN}.simulated:OneWriterTarget",
+                "refuse": f"{_OWN}.simulated:RefusingTarget",
+                "optimistic": f"{_OWN}.simulated:OptimisticTarget",
             }
         },
     ),
 }
+
+GROUP = "acidtest.targets"
+"""The group of entry points by which other packages offer a DBMS."""
+
+UNUSABLE: dict[str, str] = {}
+"""Why a DBMS that another package offers cannot be used, by its name."""
+
+
+def register_others() -> None:
+    """Take in what other packages offer. Names of acidtest's own stay acidtest's."""
+    for offered in entry_points(group=GROUP):
+        if offered.name in DBMSS:
+            continue
+        try:
+            found = offered.load()
+        except Exception as error:  # whatever is wrong with it concerns only who asks for it
+            UNUSABLE[offered.name] = f"{offered.value} cannot be loaded: {error}"
+            continue
+        if isinstance(found, Dbms):
+            DBMSS[offered.name] = found
+        else:
+            UNUSABLE[offered.name] = f"{offered.value} is no acidtest.targets.resolve.Dbms"
+
+
+register_others()
+
+
+def dialect_of(dbms: str) -> str:
+    """The sqlglot dialect of a DBMS by its name, without opening it."""
+    return DBMSS[dbms].dialect
 
 
 def open_target(spec: str) -> Target:
@@ -83,7 +128,9 @@ def open_target(spec: str) -> Target:
     if dbms.port is None:
         version = spec.partition("?")[0].partition("@")[2]
         return make_target(dbms)(None, spec, version) if version else make_target(dbms)(None, spec)
-    server = servers.start(spec.partition("?")[0])
+    plain, _, options = spec.partition("?")
+    chosen = {option: value for option, value in parse_qsl(options) if option in dbms.server_options}
+    server = servers.start(plain, options=chosen)
     try:
         return make_target(dbms)(server.endpoint, spec, server)
     except BaseException:
@@ -102,6 +149,8 @@ def check_spec(spec: str) -> tuple[str, SplitResult | None]:
         schemes = ", ".join(f"{scheme}://" for dbms in DBMSS.values() for scheme in dbms.schemes)
         raise UsageError(f"unknown kind of address {address.scheme}://; known are {schemes}")
     name, at, _version = spec.partition("?")[0].partition("@")
+    if name in UNUSABLE:
+        raise UsageError(f"the target {name} is offered by another package, but {UNUSABLE[name]}")
     if name not in DBMSS:
         raise UsageError(
             f"unknown target {spec!r}; known are {', '.join(DBMSS)}, each as NAME or NAME@VERSION"
@@ -169,13 +218,17 @@ def _variant(name: str, spec: str) -> Dbms:
     for option, values in parse_qs(spec.partition("?")[2], keep_blank_values=True).items():
         if option in own:
             continue
-        choices = dbms.options.get(option)
+        choices: Collection[str] | None = dbms.options.get(option)
+        if choices is None and "://" not in spec:
+            choices = dbms.server_options.get(option)
         if choices is None:
-            known = ", ".join([*dbms.options, *own]) or "none"
+            served = () if "://" in spec else dbms.server_options
+            known = ", ".join([*dbms.options, *served, *own]) or "none"
             raise UsageError(f"{name} has no option {option!r} (in {spec!r}); known are: {known}")
         if values[-1] not in choices:
             raise UsageError(f"{option} of {name} is one of {', '.join(choices)}, not {values[-1]!r}")
-        dbms = replace(dbms, target=choices[values[-1]])
+        if option in dbms.options:
+            dbms = replace(dbms, target=dbms.options[option][values[-1]])
     return dbms
 
 
@@ -227,7 +280,7 @@ def _port(address: SplitResult, default: int) -> int:
 def make_target(dbms: Dbms) -> Callable[..., Target]:
     """The class of a DBMS's target, its module imported now."""
     module, _, name = dbms.target.partition(":")
-    return cast(Callable[..., Target], getattr(import_module(f"acidtest.targets.{module}"), name))
+    return cast(Callable[..., Target], getattr(import_module(module), name))
 
 
 def available_specs() -> list[str]:

@@ -37,6 +37,8 @@ class MySQL(QuirkyDialect):
         references_at_once=True,
         upserts_twice=True,
         bare_text_defaults=True,
+        refuses_own_reads=True,
+        refuses_own_reads_of_joins=True,
         refuses_generated=ErrorKind.OTHER,
     )
     strict = staticmethod(unsure_strict)
@@ -237,7 +239,7 @@ class MariaDB(MySQL):
     """MariaDB 10.1 to 11.8: computes on with all digits of a quotient."""
 
     name = "mariadb"
-    writing = replace(MySQL.writing, bare_text_defaults=False)
+    writing = replace(MySQL.writing, bare_text_defaults=False, refuses_own_reads=False)
 
     @classmethod
     def quirks_for(cls, version: tuple[int, ...]) -> Quirks:

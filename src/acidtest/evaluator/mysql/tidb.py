@@ -57,7 +57,14 @@ class TiDB(MySQL):
     """TiDB 4 to 8."""
 
     name = "tidb"
-    writing = replace(MySQL.writing, assigns_in_sequence=False, joins_from_old_rows=True)
+    joins_on_subqueries = False
+    writing = replace(
+        MySQL.writing,
+        assigns_in_sequence=False,
+        joins_from_old_rows=True,
+        refuses_own_reads=False,
+        refuses_own_reads_of_joins=False,
+    )
     handlers: ClassVar[Mapping[type[Any], Handler]] = {
         **MySQL.handlers,
         **{kind: _careful(MySQL.handlers[kind]) for kind in (exp.Add, exp.Sub, exp.Mul, exp.Mod)},

@@ -12,6 +12,7 @@ from acidtest.evaluator.writes.insert import Insert
 from acidtest.evaluator.writes.joining import Joined, is_joined
 from acidtest.evaluator.writes.keys import unique_index
 from acidtest.evaluator.writes.merging import Merge
+from acidtest.evaluator.writes.own_reads import refuse_own_reads
 from acidtest.evaluator.writes.target import Target, condition_of, has_strict_condition
 from acidtest.evaluator.writes.update import Delete, Update
 from acidtest.model import ErrorKind, Schema, Table
@@ -39,6 +40,7 @@ def compile_write(shape: Shape, schema: Schema, dialect: Dialect) -> Write:
 
 
 def _compiled(shape: Shape, table: Table, schema: Schema, dialect: Dialect) -> Write:
+    refuse_own_reads(shape, dialect)
     if shape.verb is Verb.INSERT:
         target = Target.of(table, shape.alias, schema, dialect)
         return _write(target, shape, Insert(shape, target).run)

@@ -14,7 +14,7 @@ from acidtest.evaluator.query import compile_source
 from acidtest.evaluator.scope import Runtime
 from acidtest.evaluator.types import Family, SqlType
 from acidtest.evaluator.writes.target import Target, empty_scope
-from acidtest.evaluator.writes.values import default_of, is_default, literal_of
+from acidtest.evaluator.writes.values import default_of, is_default, literal_of, with_defaults
 from acidtest.model import Column, ErrorKind, Row
 
 
@@ -124,7 +124,8 @@ class NewRows:
             return lambda _row: DEFAULT
         self._refuse_generated(position)
         column = stored_column(self._target, position)
-        return self._target.dialect.store(compiler, column, compiler.compile(node))
+        code = compiler.compile(with_defaults(node, self._target))
+        return self._target.dialect.store(compiler, column, code)
 
     def _refuse_generated(self, position: int) -> None:
         if not self._target.table.columns[position].generated:

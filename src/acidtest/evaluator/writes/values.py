@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, datetime
 from decimal import Decimal
 from typing import Any
 
@@ -15,6 +16,7 @@ from acidtest.evaluator.dialect import Dialect
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.writes.target import Target
 from acidtest.model import Column, ErrorKind, Row, Table, Value
+from acidtest.sql.shape import DEFAULT_OF
 from acidtest.sql.trees import parse
 
 
@@ -52,7 +54,8 @@ def assignments_of(
             default = default_of(target.table.columns[position], target.table, target.dialect)
             parts.append((position, _constant(default)))
         else:
-            parts.append((position, target.dialect.store(compiler, column, compiler.compile(value))))
+            code = compiler.compile(with_defaults(value, target))
+            parts.append((position, target.dialect.store(compiler, column, code)))
     if not in_sequence and len({position for position, _ in parts}) != len(parts):
         raise Unknown("two assignments to one column")
     compiler.finish()
@@ -90,6 +93,21 @@ def is_default(node: exp.Expression) -> bool:
     if isinstance(node, exp.Var):
         return str(node.this).upper() == "DEFAULT"
     return isinstance(node, exp.Column) and node.name.upper() == "DEFAULT" and not node.this.quoted
+
+
+def with_defaults(node: exp.Expression, target: Target) -> exp.Expression:
+    """DEFAULT(c) as the default of that column."""
+    if node.find(exp.Anonymous) is None:
+        return node
+
+    def fill(one: exp.Expression) -> exp.Expression:
+        if not isinstance(one, exp.Anonymous) or str(one.this) != DEFAULT_OF:
+            return one
+        named = one.expressions[0]
+        position = target.position(named.this if isinstance(named, exp.Column) else named)
+        return literal_of(default_of(target.table.columns[position], target.table, target.dialect))
+
+    return node.transform(fill)
 
 
 def _constant(value: Value) -> Fn:
@@ -140,6 +158,11 @@ def literal_of(value: Value) -> exp.Expression:
         return exp.Neg(this=number) if value < 0 else number
     if isinstance(value, str):
         return exp.Literal.string(value)
+    if isinstance(value, date) and not isinstance(value, datetime):
+        return exp.cast(exp.Literal.string(str(value)), "date")
+    if isinstance(value, float):
+        number = exp.Literal.number(f"{abs(value)!r}e0" if "e" not in repr(value) else repr(abs(value)))
+        return exp.Neg(this=number) if value < 0 else number
     raise Unknown(f"storing a computed {type(value).__name__}")
 
 

@@ -25,7 +25,6 @@ FILLS_BETWEEN_RENEWALS = 100
 
 _ACTS_BY_ITSELF = re.compile(r"\bCREATE\b.*\b(TRIGGER|RULE)\b", re.IGNORECASE | re.DOTALL)
 
-
 _OF_THE_SERVER = re.compile(
     r"\s*(?:CREATE|ALTER|DROP|GRANT|REVOKE)\b.*\b"
     r"(?:ROLE|USER|GROUP|DATABASE|SCHEMA|TABLESPACE|SERVER|SUBSCRIPTION|SYSTEM|FOREIGN\s+DATA\s+WRAPPER|EXTENSION)\b"
@@ -54,7 +53,9 @@ class Scratch:
 
     def prepare(self, history: History) -> None:
         """Have the tables of the history's case, whatever is in them."""
-        setup = [statement.sql for statement in history.case.setup]
+        if history.origin is None:
+            raise UndecidedError("a history without a set-up")
+        setup = list(history.setup)
         definitions = [sql for sql in setup if kind_of(sql) is not StatementKind.WRITE]
         if self._built == (definitions, history.schema):
             return

@@ -14,7 +14,7 @@ from acidtest.oracles.replay.one_table import reads_its_table_again, tests_rows_
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.sql.shape import Locking, Shape, Verb
 
-DOUBTFUL_ROWS_MAX = 4
+DOUBTFUL_ROWS_MAX = 7
 
 
 class FoundRows:

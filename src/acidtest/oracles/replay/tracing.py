@@ -24,7 +24,10 @@ from acidtest.sql.shape import Shape, Verb
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A statement of a transaction saw these versions of a table; tombstones are among them."""
+    """A statement of a transaction saw these versions of a table; tombstones are among them.
+
+    `under` are the versions of others beneath its own ones: those go if it goes back to a savepoint.
+    """
 
     transaction: int
     record: Record
@@ -32,6 +35,7 @@ class _Look:
     table: str
     rows: Sequence[Seen]
     seen: dict[int, Version]
+    under: dict[int, Version]
     dirty: frozenset[int]
 
 
@@ -56,7 +60,8 @@ class Tracer:
             dirty = frozenset(
                 row for row, version in seen.items() if self._transactions.is_foreign(state, version)
             )
-            self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, dirty))
+            under = self._under(table, seen, state.transaction)
+            self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, under, dirty))
 
     def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
         """An INSERT came upon the keys of living rows, in the versions that it could see."""
@@ -68,6 +73,15 @@ class Tracer:
             version = next((one for one in reversed(versions) if visible(one)), versions[-1])
             foreign = self._transactions.is_foreign(state, version)
             self._met.append((state.transaction, record.step, table, version, foreign))
+
+    def _under(self, table: str, seen: dict[int, Version], own: int) -> dict[int, Version]:
+        """The newest version of another beneath each own one."""
+        found = {}
+        for row in (row for row, version in seen.items() if version.writer == own):
+            others = [one for one in self._chains.versions(table, row) if one.writer != own]
+            if others:
+                found[row] = others[-1]
+        return found
 
     def _seen(self, table: str, rows: Sequence[Seen], visible: Visible) -> dict[int, Version]:
         """The version of every row that the statement saw, tombstones included."""
@@ -179,6 +193,8 @@ class Tracer:
             if row in matched:
                 continue  # what replaces a row that was found is an overwritten item
             seen = look.seen.get(row)
+            if seen is not None and seen not in versions:
+                seen = look.under.get(row)
             start = versions.index(seen) + 1 if seen is not None and seen in versions else 0
             for one in versions[start:]:
                 if one.writer in (INITIAL_WRITER, look.transaction) or one.values is None:

@@ -170,19 +170,26 @@ class Writes:
         number = self._numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
-        worked_on: Sequence[int] = effect.worked_on
-        if effect.errors and record.waited and shape.plain and shape.verb is not Verb.INSERT:
-            worked_on = self._engine.matching(record.sql, shape, work)
-        doubtful = self._work.doubtful(state, record, shape, worked_on)
-        if doubtful and isinstance(record.outcome, Affected):
-            effects = [
-                self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
-                for chosen in without_some(work, doubtful)
-            ]
-            fitting = _fitting(effects, record.outcome.count, work)
-            if fitting:
-                effect = fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
-        return effect
+        doubtful = self._work.doubtful(state, record, shape, self._tried(record, shape, work, effect))
+        if not doubtful:
+            return effect
+        effects = [
+            self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
+            for chosen in without_some(work, doubtful)
+        ]
+        if not isinstance(record.outcome, Affected):
+            errors = frozenset(error for one in effects for error in one.errors | one.may_fail)
+            return replace(effect, may_fail=effect.may_fail | errors)
+        fitting = _fitting(effects, record.outcome.count, work)
+        if not fitting:
+            return effect
+        return fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
+
+    def _tried(self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect) -> Sequence[int]:
+        """The rows that a write works on, or those that it would if it did not fail."""
+        if effect.worked_on or not effect.errors or not shape.plain or shape.verb is Verb.INSERT:
+            return effect.worked_on
+        return self._engine.matching(record.sql, shape, work)
 
     def _keys_seen(self, state: SessionState, record: Record) -> Visible:
         """Against which rows unique keys are checked: the newest, but an optimistic transaction knows only
@@ -190,12 +197,6 @@ class Writes:
         if state.claim.on_conflict is OnConflict.AT_COMMIT:
             return self._visibility.visible(state, Sees.SNAPSHOT, self._visibility.snapshot(state, record))
         return self._visibility.committed(state)
-
-    def _existing(self, state: SessionState, record: Record, table: str) -> list[Seen]:
-        """The rows whose keys a new row may meet: the newest, but to who finds out at COMMIT the snapshot."""
-        if state.claim.on_conflict is OnConflict.AT_COMMIT:
-            return self._chains.view(table, self._visibility.found_by(state, record, Sees.SNAPSHOT))
-        return self._chains.view(table, self._visibility.committed(state))
 
     def _related(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What foreign keys look up: the newest rows; PostgreSQL's stronger levels also look into the

@@ -29,6 +29,7 @@ class MariaDb(MySqlFamily):
 
     def version_options(self, launch: Launch) -> list[str]:
         options = ["--innodb-log-file-size=8M", "--performance-schema=OFF"]
+        options += self.binary_log(launch, is_default=False)
         if not at_least(launch, "10.2"):
             options.append("--innodb-show-verbose-locks=1")  # XtraDB prints the records of locks only then
         # from 11.4 on every start makes a certificate, which takes seconds

@@ -25,11 +25,11 @@ class MySql(MySqlFamily):
             options = [
                 "--performance-schema=ON",
                 "--mysqlx=OFF",
-                "--skip-log-bin",
                 "--auto-generate-certs=OFF",
             ]
         else:
             options = ["--performance-schema=OFF"]
+        options += self.binary_log(launch, is_default=at_least(launch, "8.0"))
         if at_least(launch, "8.0.30"):
             return [*options, "--innodb-redo-log-capacity=16M"]
         return [*options, "--innodb-log-file-size=8M"]

@@ -23,6 +23,7 @@ class InnoDBTarget(FamilyTarget):
         "innodb_rollback_on_timeout",
         "innodb_deadlock_detect",
         "innodb_autoinc_lock_mode",
+        "log_bin",
     )
     _printed_locks = "1"
 

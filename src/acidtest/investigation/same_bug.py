@@ -5,8 +5,8 @@ from math import ceil, log
 
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner, first_violation
+from acidtest.findings.signature import Signature, signature_of
 from acidtest.model import Case, EventKind, History, Verdict, interleave
-from acidtest.signatures import Signature, signature_of
 
 MISSED_MAX = 0.02
 """How likely a flaky bug may stay unseen in all tries of a candidate."""
@@ -16,8 +16,7 @@ Seen = tuple[History, Verdict]
 
 
 class SameBug:
-    """Runs candidates on fresh tables and compares signatures; `rate` is how often the original shows it.
-    Causes may go, unless it has to stay `exact`."""
+    """Runs candidates on fresh tables and compares signatures; `rate` is how often the original shows it."""
 
     def __init__(
         self,
@@ -26,12 +25,9 @@ class SameBug:
         signature: Signature,
         *,
         rate: float = 1.0,
-        exact: bool = False,
     ) -> None:
         self._examiner = examiner
         self._oracle = oracle
-        self._signature = signature
-        self._exact = exact
         self._last_kept = signature
         self.last_seen: Seen | None = None
         """The run of the last candidate that was kept."""
@@ -65,12 +61,9 @@ class SameBug:
         """A run of the case in which the bug shows."""
         for _ in range(self._tries):
             seen = look(case, self._examiner, self._oracle)
-            if seen is not None and self._is_same(signature_of(*seen)):
+            if seen is not None and self._last_kept.may_become(signature_of(*seen)):
                 return seen
         return None
-
-    def _is_same(self, other: Signature) -> bool:
-        return other == self._signature if self._exact else self._signature.may_become(other)
 
 
 def as_launched(history: History) -> Case:

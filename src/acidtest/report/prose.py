@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from acidtest.claims import Claim, claims_of
-from acidtest.model import History, Verdict, Violation
+from acidtest.model import Event, EventKind, History, Verdict, Violation
 from acidtest.report import words
 from acidtest.report.observed import brief
 
@@ -38,8 +38,27 @@ def explanation(history: History, verdict: Verdict) -> Iterator[str]:
     yield from map(_sentence, words.details(violation))
     if (claim := _claim(history, verdict)) is not None:
         yield _promise(claim)
+    if (together := released_together(history)) is not None:
+        yield together
     for known in violation.explained_by:
         yield f"It is {known.status.value}: {known.id}, {known.title} explains it: {known.link}"
+
+
+def released_together(history: History) -> str | None:
+    """That which of several waiting sessions goes on first was up to the server; None if it never was."""
+    released: dict[int, list[Event]] = {}
+    for event in history.events:
+        if event.kind is EventKind.RESUMED and event.cause is not None:
+            released.setdefault(event.cause, []).append(event)
+    for cause, events in released.items():
+        sessions = list(dict.fromkeys(event.session for event in events))
+        if len(sessions) > 1:
+            steps = {event.step for event in events}
+            first = next((step for step in history.observed_order if step in steps), None)
+            winner = "" if first is None else f"; it shows when {history.records[first].session} wins"
+            names = f"{len(sessions)} sessions ({', '.join(sessions)})"
+            return f"{names} were released together by {brief(history, cause)}{winner}."
+    return None
 
 
 def _sentence(text: str) -> str:

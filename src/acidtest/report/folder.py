@@ -10,10 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from acidtest.errors import UsageError
-from acidtest.findings.finding import FORMAT, Finding
-from acidtest.findings.markdown import report
-from acidtest.findings.stored import misfit
-from acidtest.signatures import Signature
+from acidtest.findings.finding import Finding, finding_from_json
+from acidtest.report.findings import report
 
 MINIMAL = "minimal.sql"
 OBSERVED = "observed.sql"
@@ -87,11 +85,10 @@ def read_finding(folder: Path) -> Finding:
     """The finding in a folder; what is damaged, or something else, is a `UsageError` with its place."""
     path = folder / DATA
     data = _load(path)
-    if not isinstance(data, dict) or data.get("format") != FORMAT:
-        raise UsageError(f"{path} is not of the format {FORMAT}")
-    if (problem := misfit(data, Finding) or misfit(data["parts"], Signature)) is not None:
-        raise UsageError(f"{path} is damaged: {problem}")
-    return Finding.from_json(data)
+    try:
+        return finding_from_json(data)
+    except ValueError as problem:
+        raise UsageError(f"{path} is damaged: {problem}") from problem
 
 
 def _load(path: Path) -> Any:

@@ -9,17 +9,19 @@ from acidtest.casefile import print_case
 from acidtest.errors import AcidtestError, TargetFailedError, UsageError
 from acidtest.examine import Examined, Examiner
 from acidtest.findings.finding import Finding, Sighting
-from acidtest.findings.known import KnownBugs
-from acidtest.findings.prose import explanation, level_of, summary
-from acidtest.findings.same_bug import SameBug
-from acidtest.findings.sighting import NOT_RUN, SHOWS, Seen, try_out
+from acidtest.findings.signature import Signature, signature_of
+from acidtest.investigation.resembling import KnownBugs
+from acidtest.investigation.same_bug import SameBug, look
+from acidtest.investigation.trying import NOT_RUN, SHOWS, Seen, try_out
 from acidtest.model import Case, History, Verdict
 from acidtest.oracles.registry import ORACLES
 from acidtest.reduce import Limits, Reduction, reduce_case
-from acidtest.report import print_history, print_verdicts, verdict_to_json
-from acidtest.signatures import Signature, signature_of
+from acidtest.report import disagreement, print_history, print_verdicts, verdict_to_json
+from acidtest.report.prose import explanation, level_of, summary
+from acidtest.report.signatures import describe
 
 RERUNS = 10
+CONFIRMING_RUNS = 3
 REDUCTION_S_MAX = 120.0
 
 Progress = Callable[[str], None]
@@ -36,7 +38,7 @@ class Evidence:
     """How it was reduced, or why not."""
     shown: int = 0
     runs: int = 0
-    bugs: tuple[str, ...] = ()
+    resembles: tuple[str, ...] = ()
     levels: tuple[Sighting, ...] = ()
     broken_off: str = ""
     """Why there is no more."""
@@ -66,17 +68,22 @@ class Investigator:
             evidence.broken_off = str(lost)
         return self._finding(evidence, suspect.history.case, seed)
 
+    def shows_again(self, suspect: Examined) -> bool:
+        """Whether another run of the case shows the same bug; one that is flaky gets a few tries."""
+        verdict = suspect.violation
+        assert verdict is not None
+        signature = signature_of(suspect.history, verdict)
+        tries = (look(suspect.history.case, self._examiner, verdict.oracle) for _ in range(CONFIRMING_RUNS))
+        return any(seen is not None and signature_of(*seen).is_same(signature) for seen in tries)
+
     def _gather(self, evidence: Evidence, seed: int | None, progress: Progress) -> None:
         oracle = evidence.verdict.oracle
-        # What has the signature of a known bug stays that bug, so that it can be compared with its case: one
-        # with more causes could else turn into one with fewer.
-        known = bool(self._known.named(evidence.signature))
         progress("running it again")
-        once = SameBug(self._examiner, oracle, evidence.signature, exact=known)
+        once = SameBug(self._examiner, oracle, evidence.signature)
         evidence.shown, evidence.runs = _times(once, evidence.history.case), RERUNS
         if evidence.shown:
             rate = evidence.shown / RERUNS
-            gate = SameBug(self._examiner, oracle, evidence.signature, rate=rate, exact=known)
+            gate = SameBug(self._examiner, oracle, evidence.signature, rate=rate)
             try:
                 self._reduce(evidence, gate, seed, progress)
             finally:  # as small as it got, whatever ended it
@@ -87,7 +94,7 @@ class Investigator:
         else:
             evidence.reduction = "none, it did not show again"
         evidence.verdicts = self._examiner.judge(evidence.history, ORACLES)
-        evidence.bugs = self._known.named(evidence.signature)
+        evidence.resembles = self._known.resembled_by(evidence.signature)
         progress("trying every level")
         evidence.levels = tuple(self._at_levels(evidence))
 
@@ -119,9 +126,8 @@ class Investigator:
         signature, target = evidence.signature, self._examiner.target
         explained = () if verdict.violation is None else verdict.violation.explained_by
         return Finding(
-            signature=signature.text,
+            signature=describe(signature),
             digest=signature.digest,
-            parts=signature.to_json(),
             kind=str(verdict.kind),
             target=target.label,
             dbms=target.dbms,
@@ -139,9 +145,11 @@ class Investigator:
             runs=evidence.runs,
             reduction=evidence.reduction,
             broken_off=evidence.broken_off,
-            known=evidence.bugs,
-            behaviour=", ".join(known.title for known in explained),
-            behaviour_link=next((known.link for known in explained), ""),
+            identity=signature,
+            run=Examined(history, verdicts),
+            explained_by=explained,
+            resembles=evidence.resembles,
+            disagreement=disagreement(verdicts) or "",
             levels=evidence.levels,
             seed=seed,
             case=original.id,

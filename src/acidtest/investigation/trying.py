@@ -3,8 +3,9 @@
 from acidtest.corpus.levels import PREVENTING
 from acidtest.corpus.matrix import BESIDE_THE_POINT
 from acidtest.examine import Examined, Examiner
+from acidtest.findings.signature import signature_of
 from acidtest.model import Case, Failed, History, Judgement
-from acidtest.signatures import signature_of
+from acidtest.report.signatures import describe
 
 _BY_STRENGTH = ("shows", "another violation", "undecided", "does not show", "not run")
 SHOWS, ANOTHER, UNDECIDED, HIDDEN, NOT_RUN = _BY_STRENGTH
@@ -35,7 +36,7 @@ def _seen_in(examined: Examined, digest: str) -> Seen:
     if any(one.digest == digest for one in signatures):
         return SHOWS, ""
     if signatures:
-        return ANOTHER, signatures[0].text
+        return ANOTHER, describe(signatures[0])
     if examined.judgement is Judgement.PASS:
         return _hidden_because(examined.history)
     return UNDECIDED, examined.undecided_because or "no oracle has a say"

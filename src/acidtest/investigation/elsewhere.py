@@ -9,9 +9,9 @@ from acidtest.casefile import parse_case
 from acidtest.errors import AcidtestError
 from acidtest.examine import Examiner
 from acidtest.findings.finding import Finding, Sighting
-from acidtest.findings.folder import rewrite
-from acidtest.findings.sighting import NOT_RUN, try_out
+from acidtest.investigation.trying import NOT_RUN, try_out
 from acidtest.model import Case, Level
+from acidtest.report.folder import rewrite
 from acidtest.targets.resolve import available_specs, open_target, without_password
 
 Progress = Callable[[str], None]

@@ -2,15 +2,14 @@
 
 import shlex
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from acidtest import corpus
 from acidtest.casefile import load_case, parse_case
 from acidtest.errors import UsageError
 from acidtest.findings.finding import Finding, Sighting
-from acidtest.findings.markup import block, code, folded, inline, table
-from acidtest.findings.titles import naming_verdict, title
 from acidtest.model import Level, ViolationKind
+from acidtest.report.markup import block, code, folded, inline, table
+from acidtest.report.titles import naming_verdict, title
 
 
 def report(finding: Finding) -> str:
@@ -42,9 +41,16 @@ def rate(finding: Finding) -> str:
     return f"{finding.shown} of {finding.runs} runs" if finding.runs else "once; not run again"
 
 
-def known_as(finding: Finding) -> str:
-    """Its names in trackers, or the name of the documented behaviour; empty for a new one."""
-    return ", ".join(finding.known) or finding.behaviour
+NEW, DISAGREE = "NEW", "oracles disagree"
+
+
+def status_of(finding: Finding) -> str:
+    """Whether it is explained, new (and resembles something), or perhaps a defect of ours."""
+    if finding.explained_by:
+        return f"explained by {', '.join(f'{one.id} ({one.status.value})' for one in finding.explained_by)}"
+    if finding.disagreement:
+        return DISAGREE
+    return f"{NEW}, resembles {', '.join(finding.resembles)}" if finding.resembles else NEW
 
 
 def _level(finding: Finding) -> Level | None:
@@ -104,7 +110,7 @@ def _expected_and_observed(finding: Finding) -> Iterator[str]:
     yield block(f"expected: {verdict.get('expected') or '-'}\nobserved: {verdict.get('observed') or '-'}")
 
 
-def _judged_statement(finding: Finding, verdict: dict[str, Any]) -> str:
+def _judged_statement(finding: Finding, verdict: dict[str, object]) -> str:
     step = verdict.get("statement")
     if step is None:
         return "the final state"
@@ -132,16 +138,21 @@ def _cells(one: Sighting) -> Sequence[str]:
 
 
 def _known(finding: Finding) -> Iterator[str]:
-    if not finding.is_known and finding.broken_off:
+    if finding.explained_by:
+        yield "Everything that was observed is right on a server that has this known behaviour:"
+        yield "\n".join(
+            f"- {inline(f'{one.id} ({one.status.value}): {one.title}, {one.link}')}"
+            for one in finding.explained_by
+        )
+    else:
+        yield "No known behaviour of this server explains it."
+    if finding.disagreement:
+        yield inline(f"The oracles disagree: {finding.disagreement}. It may be a defect of acidtest.")
+    if finding.resembles:
+        yield "It resembles, and that is a hint only:"
+        yield "\n".join(f"- {inline(f'{name}{_about(name)}')}" for name in finding.resembles)
+    elif finding.broken_off:
         yield "It was not compared with known bugs."
-    elif not finding.is_known:
-        yield "Nothing in acidtest's corpus of known bugs has this signature on this server."
-    items = [f"- {inline(f'{name}{_about(name)}')}" for name in finding.known]
-    if finding.behaviour:
-        link = f", {finding.behaviour_link}" if finding.behaviour_link else ""
-        items.append(f"- {inline(f'known behaviour: {finding.behaviour}{link}')}")
-    if items:
-        yield "\n".join(items)
 
 
 def _about(name: str) -> str:

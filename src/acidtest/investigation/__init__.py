@@ -1,0 +1,1 @@
+"""From a violation to a finding: re-run, reduce, sign, compare, try elsewhere."""
