@@ -28,6 +28,7 @@ class FoundRows:
         self._transactions = context.transactions
         self._timeline = context.timeline
         self._visibility = context.visibility
+        self._choices = context.choices
 
     def rows(
         self, state: SessionState, record: Record, shape: Shape, mode: Lock = Lock.EXCLUSIVE
@@ -73,22 +74,28 @@ class FoundRows:
         changed = [seen for seen in now if seen.row in found and seen not in then]
         if changed and mode is Lock.KEY_SHARE:
             raise UndecidedError("FOR KEY SHARE that waited while its rows changed")
-        if changed and views is not None and self._is_left_open(state, record, shape, changed, views):
-            raise UndecidedError("a condition with a subquery that is tested again after a wait")
+        if changed and views is not None:
+            found -= self._dropped(state, record, shape, changed, views)
         return [seen for seen in now if seen.row in found], ""
 
     def _has_changed(self, state: SessionState, shape: Shape, visible: Visible) -> bool:
         now = self._visibility.views(shape.reads, self._visibility.committed(state))
         return now != self._visibility.views(shape.reads, visible)
 
-    def _is_left_open(
+    def _dropped(
         self, state: SessionState, record: Record, shape: Shape, changed: Sequence[Seen], views: Views
-    ) -> bool:
-        """Whether rows that changed may pass the second test. PostgreSQL may have made a join of a subquery,
-        and then tests them only beside the row that they were joined to before."""
-        if reads_its_table_again(shape, state.claim.grammar):
-            return True
-        return bool(self._engine.matching(record.sql, shape, changed, views))
+    ) -> set[int]:
+        """Rows that fail the second test though they meet the condition: any of them, or none. PostgreSQL may
+        have made a join of a subquery, and tests a row only beside the one that it was joined to before."""
+        if shape.verb is Verb.READ and reads_its_table_again(shape, state.claim.grammar):
+            raise UndecidedError("a subquery over the table whose rows are tested again after a wait")
+        left_open = self._engine.matching(record.sql, shape, changed, views)
+        if len(left_open) > DOUBTFUL_ROWS_MAX:
+            raise UndecidedError("a statement that waited while many of its rows changed")
+        if not left_open:
+            return set()
+        chosen = self._choices.pick(2 ** len(left_open))
+        return {row for place, row in enumerate(left_open) if chosen >> place & 1}
 
     def _without_dirty(
         self, state: SessionState, record: Record, shape: Shape, now: Sequence[Seen]
@@ -160,8 +167,8 @@ class FoundRows:
             newest = self._chains.newest(table, row)
             if newest.writer == state.transaction or self._chains.committed_by(newest.writer, moment):
                 continue
-            if newest.values is not None and newest.values == self._visibility.values_at(table, row, moment):
-                continue  # not every engine takes note of a write that leaves a row as it was
+            if not state.claim.writes_unchanged and self._stays(table, newest, moment):
+                continue
             if mode is Lock.KEY_SHARE and self._has_same_keys(table, newest, moment):
                 continue
             if state.claim.updates_and_deletes_agree and newest.deleted != self._deletes(shape):
@@ -184,6 +191,12 @@ class FoundRows:
             own is None or one.columns is None or own & one.columns
             for one in self._chains.versions(table, row)
             if one.writer != state.transaction and not self._chains.committed_by(one.writer, moment)
+        )
+
+    def _stays(self, table: str, newest: Version, moment: int) -> bool:
+        """Whether a row is as it was: not every engine takes note of a write that changes nothing."""
+        return newest.values is not None and newest.values == self._visibility.values_at(
+            table, newest.row, moment
         )
 
     def _has_same_keys(self, table: str, newest: Version, moment: int) -> bool:
