@@ -1,6 +1,7 @@
 """What is stored can be read back: runs with everything in them, and values of every type."""
 
 import json
+import pickle
 from datetime import date, datetime, time, timedelta, timezone
 from decimal import Decimal
 
@@ -29,6 +30,7 @@ def test_a_run_with_its_verdicts_is_read_back(fault: Fault) -> None:
     with open_target(f"simulated@{fault.name}") as target, Examiner(target, ORACLES) as examiner:
         examined = examiner.examine(case.at_level(fault.levels[-1]), fresh=True)
     assert decode(through_json(encode(examined)), Examined) == examined
+    assert pickle.loads(pickle.dumps(examined)) == examined, "workers send it to the coordinator"
 
 
 def test_a_forbidden_cycle_is_read_back() -> None:

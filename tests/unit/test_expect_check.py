@@ -40,7 +40,7 @@ def history(
     """A history of the case in the text, with these records."""
     case = parse_case(text, "x")
     return History(
-        case=case,
+        origin=case,
         target="none",
         version="0",
         levels=levels or {tx.name: Level.REPEATABLE_READ for tx in case.transactions},

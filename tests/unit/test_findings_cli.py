@@ -3,16 +3,21 @@
 import json
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from acidtest.campaign.plan import Settings
+from acidtest.campaign.store import Listed, Sample, Store, Violation
 from acidtest.cli import main
 from acidtest.findings import Finding, Sighting
+from acidtest.findings.deeds import Act, Deed
 from acidtest.findings.finding import finding_from_json
 from acidtest.model import Known, Status
+from acidtest.model.trace import Fate
 from acidtest.report.folder import read_finding, write_finding
 from tests.unit.found import planted
 
@@ -247,3 +252,65 @@ def test_an_id_that_means_several_names_them(acidtest: Acidtest, tmp_path: Path,
     result = acidtest("findings", tmp_path, unseen.digest)
     assert result.code == 2
     assert f"could be any of 001-{unseen.digest}, 002-{unseen.digest}; say which" in result.err
+
+
+# -- causes, samples, baseline
+
+
+def variant(finding: Finding) -> Finding:
+    assert finding.identity is not None
+    identity = replace(finding.identity, others=frozenset({Deed(Act.INSERT, Fate.COMMITTED)}))
+    return replace(finding, identity=identity, digest=identity.digest, level="RC")
+
+
+def test_variants_of_a_cause_stand_in_one_line(acidtest: Acidtest, campaign: Path, unseen: Finding) -> None:
+    write_finding(campaign / "findings", 3, variant(unseen))
+    out = acidtest("findings", campaign).out
+    first = next(line for line in out.splitlines() if unseen.digest in line)
+    cells = [cell.strip() for cell in first.strip("\u2502").split("\u2502")]
+    assert cells[4:6] == ["3", "simulated@own-write-unseen RC, RR"]
+    assert variant(unseen).digest not in out
+    assert "2 causes, 3 with all variants" in out
+    assert acidtest("findings", campaign, "3").code == 0
+
+
+def test_a_campaign_says_where_and_how_often_and_keeps_samples(
+    acidtest: Acidtest, tmp_path: Path, unseen: Finding
+) -> None:
+    folder = write_finding(tmp_path / "out" / "findings", 1, unseen)
+    with closing(Store._open(tmp_path / "out")) as store:
+        store._make_tables(Settings(("simulated",), (), (), "simple", 7))
+        listed = Listed(1, "simulated", unseen.digest, 1.0, folder.name)
+        for number, level in enumerate(["RR", "RR", "RC"]):
+            violation = Violation(f"case-{number}", "simulated", "s", "duplicate", level, unseen.digest)
+            sample = Sample(1, unseen.digest, "in words", f"case-{number}", f"-- the case {number}\n")
+            store.violated(violation, 1.0, listed if number == 0 else None, sample)
+    out = acidtest("findings", tmp_path / "out").out
+    assert "simulated RC, RR (2)" in out
+    samples = acidtest("findings", tmp_path / "out", "1", "--samples").out
+    assert samples.startswith(f"-- {unseen.digest}: in words\n")
+    assert [f"-- the case {number}" in samples for number in range(4)] == [True, True, True, False]
+    assert "needs a campaign and the ID" in acidtest("findings", tmp_path / "out", "--samples").err
+
+
+def test_a_baseline_hides_what_was_found_before(
+    acidtest: Acidtest, campaign: Path, tmp_path: Path, unseen: Finding
+) -> None:
+    file = tmp_path / "known.json"
+    assert acidtest("findings", campaign, "--write-baseline", file).code == 0
+    for before in (file, campaign):
+        again = acidtest("findings", campaign, "--baseline", before)
+        assert (again.code, again.out) == (0, f"no findings in {campaign}\n")
+    write_finding(campaign / "findings", 3, variant(unseen))
+    assert acidtest("findings", campaign, "--baseline", file).code == 0
+    write_finding(campaign / "findings", 4, planted("dirty-read"))
+    later = acidtest("findings", campaign, "--baseline", file)
+    assert later.code == 1
+    assert unseen.digest not in later.out
+    assert "what is not committed" in later.out
+    assert acidtest("findings", campaign, "--baseline", tmp_path / "gone").code == 2
+
+
+def test_what_is_explained_can_be_left_out(acidtest: Acidtest, campaign: Path, kept: Finding) -> None:
+    assert kept.digest in acidtest("findings", campaign).out
+    assert kept.digest not in acidtest("findings", campaign, "--ignore-known").out

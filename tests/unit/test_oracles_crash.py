@@ -30,7 +30,7 @@ def history_of(sql: str, outcome: Outcome) -> History:
     """A history of one statement."""
     case = parse_case(f"-- setup\nCREATE TABLE t (a INT);\n-- schedule\n/* tx1 */ {sql};\n", "one")
     return History(
-        case=case,
+        origin=case,
         target="mariadb@10.11",
         version="10.11",
         levels={"tx1": Level.REPEATABLE_READ},

@@ -33,7 +33,7 @@ def history_of(*lines: Line) -> History:
     text = "\n".join(f"/* {session} */ {sql};" for session, sql, *_ in lines)
     case = parse_case(f"-- setup\nCREATE TABLE t (a INT);\n-- schedule\n{text}\n", "serial")
     return History(
-        case=case,
+        origin=case,
         target="sqlite",
         version="3",
         levels={session: Level.SERIALIZABLE for session, *_ in lines},

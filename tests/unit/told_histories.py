@@ -61,7 +61,7 @@ class World:
         sessions = dict.fromkeys(session for session, _, _ in steps)
         state = {name: tuple(sorted(rows, key=repr)) for name, rows in self.rows.items()}
         return History(
-            case=case,
+            origin=case,
             target=self.dbms,
             version=self.version,
             levels=dict.fromkeys(sessions, level),

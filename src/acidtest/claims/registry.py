@@ -29,7 +29,7 @@ def _simulated(level: Level, settings: Settings) -> Claim:
     # All engines of the simulated target speak one SQL.
     match settings.get("simulated_engine", "locking"):
         case "recheck" | "fail" | "ssi":
-            claim = replace(POSTGRES[level], exact_locks=False, table_locks=False)
+            claim = replace(POSTGRES[level], writes_unchanged=False, exact_locks=False, table_locks=False)
         case "one-writer":
             claim = SQLITE
         case "refuse":

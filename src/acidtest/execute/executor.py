@@ -106,7 +106,7 @@ class Executor:
         broken = any(map(_is_internal, log.records.values()))
         final, failures, died = self._finish(case, sessions, fresh, broken)
         self._last = History(
-            case=case,
+            origin=case,
             target=self.target.label,
             version=self.target.version,
             levels=levels,

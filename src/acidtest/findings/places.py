@@ -83,14 +83,21 @@ _SETTLED = frozenset(
 """Reasons after which it is clear what the table has to hold."""
 
 
-def is_stored(history: History, witness: RowsWitness | StateWitness) -> bool | None:
+def is_stored(history: History, step: int, witness: RowsWitness | StateWitness) -> bool | None:
     """Whether the wrong rows are in the table at the end, too; None if that would prove nothing."""
-    if history.final is None:
+    if history.final is None or not witness.differences:
         return None
-    settled = [one for one in witness.differences if one.reason in _SETTLED and one.table]
-    if not settled or len(settled) < len(witness.differences):
+    if not all(_is_settled(history, step, one) for one in witness.differences):
         return None
-    return all((one.row in history.final.get(one.table, ())) is one.extra for one in settled)
+    return all((one.row in history.final.get(one.table, ())) is one.extra for one in witness.differences)
+
+
+def _is_settled(history: History, step: int, one: RowDifference) -> bool:
+    """Whether it is clear what the table has to hold, as far as this row goes."""
+    since = since_of(history, step, one)
+    if not one.extra and since is not Since.NOBODY:
+        return False
+    return one.reason in _SETTLED and bool(one.table) and since not in (Since.SELF, Since.OPEN)
 
 
 def is_torn(history: History, witness: RowsWitness | StateWitness) -> bool:

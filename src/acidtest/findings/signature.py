@@ -350,7 +350,7 @@ def _wrong_rows(history: History, violation: Violation, witness: RowsWitness | S
             RowReason(one.extra, one.reason, since_of(history, violation.step, one))
             for one in witness.differences
         ),
-        stored=is_stored(history, witness) if violation.step is not None else None,
+        stored=None if violation.step is None else is_stored(history, violation.step, witness),
         torn=is_torn(history, witness),
         moment=moment_of(history, violation.step, witness),
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from acidtest.model.case import Case
+from acidtest.model.case import Case, Statement, interleave
 from acidtest.model.level import Level
 from acidtest.model.outcome import (
     Affected,
@@ -65,9 +65,10 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class History:
-    """One run of a case on a target. `final` is None if it could not be read."""
+    """A run on a target. `final` is None if it could not be read. `origin` is the case that was run; a
+    history that somebody else recorded has none."""
 
-    case: Case
+    origin: Case | None
     target: str
     version: str
     levels: Mapping[str, Level]
@@ -84,6 +85,20 @@ class History:
     died: bool | None = None
     """Whether the server went away, in the run or so soon after it that the run must be the reason; None:
     it did if the final state could not be read."""
+
+    @property
+    def case(self) -> Case:
+        """The case that was run, or else one with the statements that were seen and no set-up."""
+        if self.origin is not None:
+            return self.origin
+        steps = ((record.session, Statement(record.sql)) for record in self.records)
+        transactions, schedule = interleave(steps, dict(self.levels))
+        return Case("history", (), transactions, schedule)
+
+    @property
+    def setup(self) -> tuple[str, ...]:
+        """The statements that built the tables, as far as they are known."""
+        return () if self.origin is None else tuple(statement.sql for statement in self.origin.setup)
 
     @property
     def observed_order(self) -> tuple[int, ...]:

@@ -53,7 +53,9 @@ class Scratch:
 
     def prepare(self, history: History) -> None:
         """Have the tables of the history's case, whatever is in them."""
-        setup = [statement.sql for statement in history.case.setup]
+        if history.origin is None:
+            raise UndecidedError("a history without a set-up")
+        setup = list(history.setup)
         definitions = [sql for sql in setup if kind_of(sql) is not StatementKind.WRITE]
         if self._built == (definitions, history.schema):
             return
