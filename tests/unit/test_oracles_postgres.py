@@ -761,6 +761,8 @@ def truncating(level: Level, seen: Sequence[Row], end: str = "COMMIT") -> Histor
 def test_truncate_empties_a_table_unless_it_is_taken_back() -> None:
     assert passes(truncating(RC, ROWS, "ROLLBACK"))
     assert broken(truncating(RC, [], "ROLLBACK")) == (ViolationKind.WRONG_ROWS, 2)
+    assert passes(truncating(RC, []))
+    assert broken(truncating(RC, ROWS[:1])) == (ViolationKind.WRONG_ROWS, 2)
     own = told(
         RC,
         ("tx1", "BEGIN", None),
