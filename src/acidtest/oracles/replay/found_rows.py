@@ -1,6 +1,6 @@
 """Which rows a write or a locking read works on, and whether another transaction was there before it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from acidtest.claims import Claim, Lock, OnConflict, Sees
@@ -21,6 +21,7 @@ class FoundRows:
     """Finds the rows to work on, the conflicts over them, and those that may have been passed by."""
 
     def __init__(self, context: Context) -> None:
+        self._context = context
         self._engine = context.engine
         self._schema = context.history.schema
         self._chains = context.chains
@@ -39,10 +40,19 @@ class FoundRows:
         now = self._chains.view(table, self._visibility.committed(state))
         claim = state.claim
         if claim.write is Sees.COMMITTED:
+            self._require_one_moment(state, record, shape)
             if claim.passes_by_dirty and shape.verb is Verb.UPDATE:
                 now = self._without_dirty(state, record, shape, now)
             return now, self._newer_than_snapshot(state, record, shape, now)
         return self._rows_of_snapshot(state, record, shape, now, mode)
+
+    def _require_one_moment(self, state: SessionState, record: Record, shape: Shape) -> None:
+        """A statement over several tables reads some of them before its wait and some after."""
+        if not record.waited or tests_rows_alone(shape):
+            return
+        launched = self._timeline.launched_at[record.step]
+        if self._has_changed(state, shape, self._visibility.visible(state, Sees.SNAPSHOT, launched)):
+            raise UndecidedError("a statement over several tables that waited while they changed")
 
     def _rows_of_snapshot(
         self, state: SessionState, record: Record, shape: Shape, now: list[Seen], mode: Lock
@@ -209,9 +219,12 @@ class FoundRows:
         """Rows that match now, but that a statement which waited may have passed by, because they did not
         match or were not there when it came along, and no lock kept others from changing that."""
         claim = state.claim
-        if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
-            return frozenset()
         if not shape.plain or shape.target is None or shape.verb is Verb.INSERT:
+            return frozenset()
+        dirty_update = claim.passes_by_dirty and shape.verb is Verb.UPDATE
+        if dirty_update and self._context.is_half_done(record, (shape.target,)):
+            return frozenset(worked_on)  # what a waiting write of another has done so far is not known
+        if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
             return frozenset()
         launched = self._timeline.launched_at[record.step]
         doubtful = set()
@@ -221,9 +234,19 @@ class FoundRows:
             if any(one.writer == state.transaction for one in versions) or then[-1:] == [versions[-1]]:
                 continue
             dirty = self._timeline.dirty_at[record.step].get((shape.target, row))
-            if not then or self._may_pass_by(claim, record, shape, then[-1], dirty):
+            if (
+                not then
+                or self._may_pass_by(claim, record, shape, then[-1], dirty)
+                or any(self._is_passed_by(record, shape, one) for one in self._in_between(versions, launched))
+            ):
                 doubtful.add(row)
         return frozenset(doubtful)
+
+    def _in_between(self, versions: Sequence[Version], moment: int) -> Iterator[Version]:
+        """Versions that were the newest for a while after a moment."""
+        for one in versions[:-1]:
+            if self._committed_after(one.writer, moment):
+                yield one
 
     def _may_pass_by(
         self, claim: Claim, record: Record, shape: Shape, old: Version, dirty: Version | None
