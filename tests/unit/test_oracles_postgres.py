@@ -227,6 +227,27 @@ def test_skip_locked_with_a_subquery_looks_into_its_snapshot() -> None:
     assert broken(history([])) == (ViolationKind.WRONG_ROWS, 1)
 
 
+def test_skip_locked_with_limit_takes_the_first_that_are_free() -> None:
+    def history(first: Sequence[Row], second: Sequence[Row]) -> History:
+        sql = "SELECT * FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx2", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = v WHERE id = 1", 1),
+            ("tx2", sql, first),
+            ("tx3", sql, second),
+            ("tx1", "COMMIT", None),
+            ("tx2", "COMMIT", None),
+        )
+
+    assert broken(history([(1, 10)], [])) == (ViolationKind.WRONG_ROWS, 3)
+    assert broken(history([], [])) == (ViolationKind.WRONG_ROWS, 3)
+    assert "which rows it reached" in unknown(history([(2, 20)], []))
+    alone = told(RC, ("tx1", "SELECT * FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", [(1, 10)]))
+    assert passes(alone)
+
+
 # -- a statement that waited and tests again
 
 
@@ -761,6 +782,8 @@ def truncating(level: Level, seen: Sequence[Row], end: str = "COMMIT") -> Histor
 def test_truncate_empties_a_table_unless_it_is_taken_back() -> None:
     assert passes(truncating(RC, ROWS, "ROLLBACK"))
     assert broken(truncating(RC, [], "ROLLBACK")) == (ViolationKind.WRONG_ROWS, 2)
+    assert passes(truncating(RC, []))
+    assert broken(truncating(RC, ROWS[:1])) == (ViolationKind.WRONG_ROWS, 2)
     own = told(
         RC,
         ("tx1", "BEGIN", None),
