@@ -66,7 +66,7 @@ SNAPSHOT = READ_COMMITTED | {
     Phenomenon.P2,
     Phenomenon.P3,
 }
-"""What PL-SI excludes, as far as it shows without knowing when transactions began: a walk judges snapshots."""
+"""What PL-SI excludes, but for G-SIa and G-SIb: the walk judges what a snapshot shows by itself."""
 SERIALIZABLE = READ_COMMITTED | {
     Phenomenon.P4,
     Phenomenon.G_SINGLE,

@@ -143,8 +143,8 @@ class Writes:
     def _views(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
         reads = state.claim.insert_select_reads or state.claim.write
-        dirty = reads is Sees.NEWEST and (not shape.plain or shape.tree.find(exp.Query) is not None)
-        if dirty and self._scene.is_half_done(record, shape.reads):
+        half_done = reads is Sees.NEWEST and self._scene.is_half_done(record, shape.reads)
+        if half_done and not (shape.plain and shape.tree.find(exp.Query) is None):
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
         views = self._visibility.views(shape.reads, visible)
