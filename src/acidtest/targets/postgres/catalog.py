@@ -90,7 +90,15 @@ FROM (
   JOIN pg_class x ON x.oid = i.indexrelid
   WHERE f.has_children
     AND CASE WHEN f.member = f.root THEN f.kind = 'r'
-             ELSE NOT EXISTS (SELECT 1 FROM pg_inherits h WHERE h.inhrelid = i.indexrelid) END) AS more"""
+             ELSE NOT EXISTS (SELECT 1 FROM pg_inherits h WHERE h.inhrelid = i.indexrelid) END
+  UNION ALL
+  SELECT f.name, a.attname FROM family f
+  JOIN pg_attrdef d ON d.adrelid = f.member
+  JOIN pg_attribute a ON a.attrelid = f.member AND a.attnum = d.adnum
+  LEFT JOIN pg_attribute b ON b.attrelid = f.root AND b.attname = a.attname
+  LEFT JOIN pg_attrdef e ON e.adrelid = f.root AND e.adnum = b.attnum
+  WHERE f.member <> f.root
+    AND pg_get_expr(d.adbin, d.adrelid) IS DISTINCT FROM pg_get_expr(e.adbin, e.adrelid)) AS more"""
 
 VIEWS = """
 SELECT 'view', relname, 0, NULL FROM pg_class
