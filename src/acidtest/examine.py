@@ -55,7 +55,8 @@ class Examiner:
         self.target = target
         self.oracles = tuple(check_names(oracles))
         self._on_defect = on_defect
-        self._walks = Walks()
+        names = {name.removesuffix(IF_UNDECIDED) for name in self.oracles}
+        self._walks = Walks(traces=any(ORACLES[name].reads_trace for name in names))
         self._made: dict[str, Oracle] = {}
         with ExitStack() as stack:
             self.executor = stack.enter_context(Executor(target, limits))

@@ -39,7 +39,7 @@ def test_a_planted_fault_is_found_reduced_and_stored(tmp_path: Path, campaigns: 
     assert summary["cases"] == 150
     assert summary["stopped"] == "cases"
     first = summary["findings"][0]
-    assert re.fullmatch(r"wrong rows at plain read after \w+ still open", first["signature"])
+    assert re.search(r"not committed.* at plain read after \w+ still open", first["signature"])
     assert first["statements"] <= 5
     stored = read_findings(tmp_path / "o" / "findings")
     assert [finding.digest for _, finding in stored] == [one["digest"] for one in summary["findings"]]
@@ -47,6 +47,15 @@ def test_a_planted_fault_is_found_reduced_and_stored(tmp_path: Path, campaigns: 
         [sys.executable, "-m", *first["replay"].split()], cwd=tmp_path, capture_output=True, check=False
     )
     assert replay.returncode == 1, replay.stderr
+
+
+def test_what_was_found_before_does_not_count_with_a_baseline(campaigns: Campaigns) -> None:
+    arguments = ("-l", "RC", "--profile", "simple", "--seed", "3", "--cases", "60", "--workers", "1")
+    code, before = campaigns.run(FAULT, *arguments, "--out", "before")
+    assert (code, before["new"] > 0) == (1, True)
+    code, after = campaigns.run(FAULT, *arguments, "--out", "after", "--baseline", "before")
+    assert (code, after["causes"]) == (0, before["causes"])
+    assert all(one["in_baseline"] for one in after["findings"])
 
 
 def test_where_nothing_is_wrong_nothing_is_found(campaigns: Campaigns) -> None:

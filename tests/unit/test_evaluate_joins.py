@@ -68,6 +68,11 @@ def test_several_tables_may_be_written() -> None:
     assert (one.counts, one.touched) == (frozenset({2}), (("u", 1),))
 
 
+def test_several_tables_that_are_set_what_they_are_joined_by_are_left_open() -> None:
+    with pytest.raises(Unknown, match="joined by"):
+        effect("UPDATE t, u SET t.id = 77, u.y = 2 WHERE t.id = u.x")
+
+
 def test_assignments_between_tables_are_left_open() -> None:
     with pytest.raises(Unknown, match="between the tables"):
         effect("UPDATE t, u SET t.a = u.y, u.y = 0 WHERE t.id = u.x")

@@ -57,6 +57,13 @@ def test_what_one_deviation_explains_is_one_group_whatever_it_looks_like(
     assert groups == [["1", "3"], ["2"], ["4"]]
 
 
+def test_one_that_the_oracles_agree_upon_stands_for_its_cause(dirty: Finding) -> None:
+    doubted = replace(variant(dirty), disagreement="solver found a violation, views did not")
+    (group,) = grouped([(Path("1"), doubted), (Path("2"), dirty)])
+    assert (group.folder, group.first) == (Path("2"), dirty)
+    assert group.others == ((Path("1"), doubted),)
+
+
 def test_findings_of_older_versions_stand_alone(dirty: Finding) -> None:
     old = replace(dirty, identity=None)
     assert len(grouped([(Path("1"), old), (Path("2"), old)])) == 2

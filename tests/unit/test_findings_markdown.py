@@ -8,13 +8,17 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 
-from acidtest.casefile import printable
+from acidtest.casefile import parse_case, printable
+from acidtest.execute import Executor
 from acidtest.findings import Finding, Sighting
 from acidtest.findings.signature import Crash, Signature
 from acidtest.model import Known, Level, Status, ViolationKind
 from acidtest.report.findings import replay_command, report, status_of
-from acidtest.report.markup import block, code, folded, inline, table
+from acidtest.report.markdown import block, code, folded, inline, table
+from acidtest.report.prose import released_together
+from acidtest.report.timeline import Entry, EntryKind, as_grid, timeline
 from acidtest.report.titles import title
+from acidtest.targets.resolve import open_target
 from tests.unit.found import planted
 
 NASTY = "```\n</details><script>alert(1)</script> | *b* _i_ [x](y) ~~~ # &amp; \\ $a$"
@@ -142,6 +146,7 @@ def test_a_report_has_all_that_a_tracker_wants(finding: Finding) -> None:
     assert headings == [
         "## Summary",
         "## How to repeat",
+        "## Timeline",
         "## Expected and observed",
         "## Why it is wrong",
         "## Where it shows",
@@ -229,3 +234,40 @@ def test_hostile_texts_stay_text(finding: Finding) -> None:
 def test_the_replay_line_is_safe_for_a_shell(finding: Finding) -> None:
     line = replay_command(replace(finding, target="tidb@8.5.4?mode=optimistic"), "a folder/minimal.sql")
     assert line == "acidtest run 'a folder/minimal.sql' --target 'tidb@8.5.4?mode=optimistic' --level RR"
+
+
+# -- timelines
+
+
+QUEUE = """-- setup
+CREATE TABLE t (a INT PRIMARY KEY);
+INSERT INTO t VALUES (1), (2);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET a = a + 10;
+/* tx2 */ DELETE FROM t WHERE a = 1;
+/* tx3 */ DELETE FROM t WHERE a = 2;
+/* tx1 */ ROLLBACK;
+"""
+
+
+def test_a_timeline_has_a_lane_for_each_session() -> None:
+    with open_target("simulated") as target, Executor(target) as executor:
+        history = executor.run(parse_case(QUEUE, "queue").at_level(Level.READ_COMMITTED))
+    line = timeline(history)
+    assert line.sessions == ("tx1", "tx2", "tx3")
+    assert Entry("tx2", 2, EntryKind.WAITS, "waits for tx1") in line.entries
+    lanes = as_grid(line)
+    assert lanes.head == line.sessions
+    assert all(sum(map(bool, row)) == 1 for row in lanes.rows)
+    assert ("", "DELETE FROM t WHERE a = 1; waits for tx1", "") in lanes.rows
+    together = released_together(history)
+    assert together is not None
+    assert together.startswith(
+        "2 sessions (tx2, tx3) were released together by tx1 ROLLBACK; it shows when tx"
+    )
+
+
+def test_sessions_that_were_not_released_together_are_not_told(finding: Finding) -> None:
+    assert finding.run is not None
+    assert released_together(finding.run.history) is None

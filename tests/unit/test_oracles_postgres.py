@@ -227,6 +227,27 @@ def test_skip_locked_with_a_subquery_looks_into_its_snapshot() -> None:
     assert broken(history([])) == (ViolationKind.WRONG_ROWS, 1)
 
 
+def test_skip_locked_with_limit_takes_the_first_that_are_free() -> None:
+    def history(first: Sequence[Row], second: Sequence[Row]) -> History:
+        sql = "SELECT * FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED"
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx2", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = v WHERE id = 1", 1),
+            ("tx2", sql, first),
+            ("tx3", sql, second),
+            ("tx1", "COMMIT", None),
+            ("tx2", "COMMIT", None),
+        )
+
+    assert broken(history([(1, 10)], [])) == (ViolationKind.WRONG_ROWS, 3)
+    assert broken(history([], [])) == (ViolationKind.WRONG_ROWS, 3)
+    assert "which rows it reached" in unknown(history([(2, 20)], []))
+    alone = told(RC, ("tx1", "SELECT * FROM t ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED", [(1, 10)]))
+    assert passes(alone)
+
+
 # -- a statement that waited and tests again
 
 
@@ -250,7 +271,11 @@ def test_a_row_that_changed_comes_at_the_place_of_its_old_version() -> None:
 
 def test_a_subquery_is_tested_again_unless_the_row_fails_anyway() -> None:
     sql = "UPDATE t SET v = 0 WHERE id IN (SELECT id FROM t AS s WHERE s.v < 15) AND v < 15"
-    assert "tested again" in unknown(rechecking(sql, 1, ((1, 0), (2, 20)), "v = 11"))
+    assert passes(rechecking(sql, 1, ((1, 0), (2, 20)), "v = 11"))
+    assert passes(rechecking(sql, 0, ((1, 11), (2, 20)), "v = 11")), "it may be tested beside one row only"
+    assert broken(rechecking(sql, 1, ((1, 11), (2, 20)), "v = 11")) == (ViolationKind.WRONG_FINAL_STATE, None)
+    locking = "SELECT * FROM t WHERE id IN (SELECT id FROM t AS s WHERE s.v < 15) FOR UPDATE"
+    assert "tested again" in unknown(rechecking(locking, [(1, 11)], ((1, 11), (2, 20)), "v = 11"))
     plain = "UPDATE t SET v = 0 WHERE v < (SELECT MAX(s.a) FROM u AS s)"
     other = Table("u", (column("a"),))
     world = World("postgres", Schema((T, other)), {"t": ROWS, "u": ((15,),)})
@@ -328,6 +353,22 @@ def test_a_conflict_without_a_reason_is_counted() -> None:
     assert not_explained.unexplained_conflicts == 1
     assert not explained.is_violation
     assert not not_explained.is_violation
+
+
+def test_a_write_that_changes_nothing_is_a_conflict_like_any_other() -> None:
+    def history(result: int | ErrorKind) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+            ("tx2", "UPDATE t SET v = v WHERE id = 1", 1),
+            ("tx1", "UPDATE t SET v = 10 WHERE id = 1", result),
+            ("tx1", "ROLLBACK", None),
+        )
+
+    assert verdict(history(CONFLICT)).unexplained_conflicts == 0
+    assert passes(history(CONFLICT))
+    assert broken(history(1)) == (ViolationKind.WRONG_ERROR, 3)
 
 
 def test_an_error_that_nobody_has_mapped_is_unknown() -> None:
@@ -741,6 +782,8 @@ def truncating(level: Level, seen: Sequence[Row], end: str = "COMMIT") -> Histor
 def test_truncate_empties_a_table_unless_it_is_taken_back() -> None:
     assert passes(truncating(RC, ROWS, "ROLLBACK"))
     assert broken(truncating(RC, [], "ROLLBACK")) == (ViolationKind.WRONG_ROWS, 2)
+    assert passes(truncating(RC, []))
+    assert broken(truncating(RC, ROWS[:1])) == (ViolationKind.WRONG_ROWS, 2)
     own = told(
         RC,
         ("tx1", "BEGIN", None),

@@ -59,6 +59,8 @@ class Claim:
     """Whether a locking read that commits by itself waits for others at all."""
     key_locks: bool = False
     """An UPDATE that leaves the keys of a row alone takes NO_KEY_UPDATE on it, not EXCLUSIVE."""
+    writes_unchanged: bool = False
+    """A write that leaves a row as it is makes a new version of it, with which others are in conflict."""
     exact_locks: bool = False
     """A statement that did not wait has locked the rows it worked on, and no others."""
     table_locks: bool = False

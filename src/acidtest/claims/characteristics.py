@@ -96,6 +96,13 @@ def _level(text: str) -> Level | None:
     return next((level for level in Level if level.value == wanted), None)
 
 
+@lru_cache(maxsize=4096)
+def says_something(sql: str) -> bool:
+    """Whether a statement is about how transactions run."""
+    said = characteristics_of(sql)
+    return said is not None and said[1] != Characteristics()
+
+
 # -- along a history
 
 _WITHIN_TRANSACTIONS = frozenset({"postgres"})

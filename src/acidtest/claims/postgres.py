@@ -23,6 +23,7 @@ _READ_COMMITTED = Claim(
     snapshot=SnapshotAt.STATEMENT,
     on_conflict=OnConflict.RECHECK,
     key_locks=True,  # https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-ROWS
+    writes_unchanged=True,
     exact_locks=True,
     table_locks=True,  # https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
     # "tuple to be locked was already moved to another partition due to concurrent update"

@@ -232,7 +232,7 @@ def _cells(group: Group, seen: Sightings) -> list[Text]:
         Text(finding.digest),
         Text(printable(words_of(finding))),
         Text(printable(status_of(finding)), "" if finding.is_explained else "bold red"),
-        Text(", ".join(_number(folder) for folder, _ in group.variants[1:]) or "-"),
+        Text(", ".join(_number(folder) for folder, _ in group.others) or "-"),
         Text(printable(_seen_at(group, seen))),
         Text(f"{finding.shown}/{finding.runs}", "yellow" if finding.is_flaky else ""),
         Text(_duration(finding.seconds)),

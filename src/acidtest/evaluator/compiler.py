@@ -16,7 +16,7 @@ from acidtest.model import Schema
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from acidtest.evaluator.dialect import Dialect
+    from acidtest.evaluator.dialect import Dialect, Handler
     from acidtest.evaluator.plan import Plan
 
 
@@ -40,6 +40,7 @@ class Compiler:
         self.writes = writes
         self.plans = plans or {}  # common table expressions by name
         self.written: frozenset[str] = frozenset()  # sources whose rows come with each run
+        self.functions: dict[str, Handler] = {}  # those of this statement alone, by name in capitals
         self.slots: dict[exp.Expression, Code] = {}  # aggregates and windows of this query, by tree
         self.folds = True
         self.doomed: list[EvaluationError] = [] if doomed is None else doomed
@@ -51,7 +52,8 @@ class Compiler:
             return known
         handler = self.dialect.handlers.get(type(node))
         if handler is None and isinstance(node, exp.Anonymous):
-            handler = self.dialect.functions.get(str(node.this).upper())
+            name = str(node.this).upper()
+            handler = self.functions.get(name) or self.dialect.functions.get(name)
         if handler is None:
             raise Unknown(f"{_name(node)} in {self.dialect.name}")
         return self.folded(handler(self, node))

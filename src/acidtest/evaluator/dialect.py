@@ -123,6 +123,8 @@ class Dialect(ABC):
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or self.settings_for(())
+        self.made: dict[int, Any] = {}
+        """What was made for tables that statements write, by their identity: statements come in numbers."""
 
     @classmethod
     def settings_for(cls, version: tuple[int, ...]) -> Settings:

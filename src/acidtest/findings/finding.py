@@ -64,7 +64,8 @@ class Finding:
     explained_by: tuple[Known, ...] = ()
     """Known deviations under which everything that was observed is right."""
     resembles: tuple[str, ...] = ()
-    """Ids of corpus bugs that look alike on this target: a hint, it is new all the same."""
+    """Ids of deviations that come near, and of corpus bugs that look alike on this target: a hint, it is new
+    all the same."""
     disagreement: str = ""
     """Which oracles contradict each other; then it may be a defect of ours."""
     levels: tuple[Sighting, ...] = ()

@@ -13,17 +13,27 @@ Stored = tuple[Path, Finding]
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """Findings of one cause; the first one stands for it."""
+    """Findings of one cause. The first one that the oracles agree upon stands for it."""
 
     variants: tuple[Stored, ...]
 
     @property
+    def representative(self) -> Stored:
+        """The finding that stands for the cause, and its folder."""
+        return min(self.variants, key=lambda one: bool(one[1].disagreement))
+
+    @property
     def first(self) -> Finding:
-        return self.variants[0][1]
+        return self.representative[1]
 
     @property
     def folder(self) -> Path:
-        return self.variants[0][0]
+        return self.representative[0]
+
+    @property
+    def others(self) -> tuple[Stored, ...]:
+        """The other variants."""
+        return tuple(one for one in self.variants if one is not self.representative)
 
 
 def grouped(stored: Iterable[Stored]) -> list[Group]:

@@ -124,7 +124,9 @@ class Investigator:
     def _finding(self, evidence: Evidence, original: Case, seed: int | None) -> Finding:
         history, verdict, verdicts = evidence.history, evidence.verdict, evidence.verdicts
         signature, target = evidence.signature, self._examiner.target
-        explained = () if verdict.violation is None else verdict.violation.explained_by
+        violation = verdict.violation
+        assert violation is not None
+        explained, hinted = violation.explained_by, [known.id for known in violation.resembles]
         return Finding(
             signature=describe(signature),
             digest=signature.digest,
@@ -148,7 +150,7 @@ class Investigator:
             identity=signature,
             run=Examined(history, verdicts),
             explained_by=explained,
-            resembles=evidence.resembles,
+            resembles=tuple(dict.fromkeys((*hinted, *evidence.resembles))),
             disagreement=disagreement(verdicts) or "",
             levels=evidence.levels,
             seed=seed,

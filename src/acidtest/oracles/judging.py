@@ -13,6 +13,12 @@ from acidtest.oracles.witnesses import violation_of
 
 MakeEngine = Callable[[], Engine]
 
+ROWS_MAX = 20_000
+"""Walks and scratch tables hold every row. Beyond so many a case is left undecided, because judging it would
+take gigabytes and minutes."""
+
+TOO_BIG = f"tables with more than {ROWS_MAX} rows"
+
 
 @dataclass(frozen=True, slots=True)
 class Walked:
@@ -26,6 +32,11 @@ class Walked:
         return None if self.replay is None else self.replay.trace()
 
 
+def is_too_big(history: History) -> bool:
+    """Whether the tables hold more rows than an oracle goes through."""
+    return sum(map(len, history.initial.values())) > ROWS_MAX
+
+
 def judge_with(oracle: str, history: History, make_engine: MakeEngine) -> Walked:
     """Walk along the history with an engine; a violation must stand in every order of effect that is open."""
     claims = claims_of(history)
@@ -34,12 +45,16 @@ def judge_with(oracle: str, history: History, make_engine: MakeEngine) -> Walked
     return judge_under(oracle, history, claims, make_engine)
 
 
-def judge_under(oracle: str, history: History, claims: Claims, make_engine: MakeEngine) -> Walked:
-    """The same under claims that need not be those of the DBMS."""
-    walked = _walk(oracle, history, claims, make_engine)
+def judge_under(
+    oracle: str, history: History, claims: Claims, make_engine: MakeEngine, traces: bool = False
+) -> Walked:
+    """The same under claims that need not be those of the DBMS; `traces`: somebody will ask for the trace."""
+    if is_too_big(history):
+        return Walked(unknown(oracle, TOO_BIG))
+    walked = _walk(oracle, history, claims, make_engine, traces)
     if not walked.verdict.is_violation:
         return walked
-    others = [_walk(oracle, other, claims, make_engine) for other in other_orders(history)]
+    others = [_walk(oracle, other, claims, make_engine, traces) for other in other_orders(history)]
     for other in others:
         if other.verdict.judgement is Judgement.PASS:
             return other
@@ -51,16 +66,16 @@ def judge_under(oracle: str, history: History, claims: Claims, make_engine: Make
     return walked
 
 
-def _walk(oracle: str, history: History, claims: Claims, make_engine: MakeEngine) -> Walked:
+def _walk(oracle: str, history: History, claims: Claims, make_engine: MakeEngine, traces: bool) -> Walked:
     """The walk in the order of effect that the history has. Where several things may have happened, one way
     that passes is enough, and a violation must stand in all of them."""
     choices = Choices()
-    first = _walk_one_way(oracle, history, claims, make_engine, choices)
+    first = _walk_one_way(oracle, history, claims, make_engine, choices, traces)
     doubt = first if first.verdict.judgement is Judgement.UNKNOWN else None
     for _ in range(WAYS_MAX):
         if first.verdict.judgement is Judgement.PASS or not choices.advance():
             return doubt or first
-        other = _walk_one_way(oracle, history, claims, make_engine, choices)
+        other = _walk_one_way(oracle, history, claims, make_engine, choices, traces)
         if other.verdict.judgement is Judgement.PASS:
             return other
         if other.verdict.judgement is Judgement.UNKNOWN:
@@ -69,10 +84,15 @@ def _walk(oracle: str, history: History, claims: Claims, make_engine: MakeEngine
 
 
 def _walk_one_way(
-    oracle: str, history: History, claims: Claims, make_engine: MakeEngine, choices: Choices
+    oracle: str,
+    history: History,
+    claims: Claims,
+    make_engine: MakeEngine,
+    choices: Choices,
+    traces: bool,
 ) -> Walked:
     try:
-        replay = Replay(history, claims, make_engine(), choices)
+        replay = Replay(history, claims, make_engine(), choices, traces)
     except UndecidedError as undecided:
         return Walked(unknown(oracle, undecided.reason))
     try:

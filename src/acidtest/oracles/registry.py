@@ -32,6 +32,7 @@ class Entry:
     description: str
     make: Callable[[Target, Walks], Oracle]
     judges_isolation: bool = True
+    reads_trace: bool = False
 
 
 ORACLES: Mapping[str, Entry] = {
@@ -41,6 +42,7 @@ ORACLES: Mapping[str, Entry] = {
     "graph": Entry(
         "no phenomenon that the level excludes: cycles of dependencies, dirty and repeated reads",
         graph.GraphOracle,
+        reads_trace=True,
     ),
     "views": Entry(
         "the DBMS answers each statement again, alone on tables with just the rows it may see",
@@ -49,6 +51,7 @@ ORACLES: Mapping[str, Entry] = {
     "serial": Entry(
         "at SERIALIZABLE some serial order of the committed transactions gives the same results",
         serial.SerialOracle,
+        reads_trace=True,
     ),
     "crash": Entry(
         "the server neither dies nor breaks its protocol nor fails inside",

@@ -42,6 +42,7 @@ from acidtest.oracles.engines.scratch import Scratch, UnfitError
 from acidtest.oracles.engines.stability import same_answer, why_unstable
 from acidtest.oracles.explaining import explained
 from acidtest.oracles.graph import is_excluded, judge_walk
+from acidtest.oracles.judging import TOO_BIG, is_too_big
 from acidtest.oracles.replay import OF_THE_DATA
 from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.sql import StatementKind, kind_of
@@ -93,6 +94,8 @@ class SerialOracle:
         claims = claims_of(history)
         if claims is None or not all(claim.serializable for claim in claims.used()):
             return None
+        if is_too_big(history):
+            return unknown(NAME, TOO_BIG)
         if self._is_surely_serializable(history, claims):
             return passed(NAME)
         try:

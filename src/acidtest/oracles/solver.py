@@ -19,7 +19,7 @@ class SolverOracle:
     def judge(self, history: History) -> Verdict:
         """Judge a history."""
         verdict = self._walks.of(history).verdict
-        return explained(history, verdict, lambda claims: HistoryWalk(history, claims).verdict)
+        return explained(history, verdict, lambda claims: HistoryWalk(history, claims, traces=False).verdict)
 
     def close(self) -> None:
         """Nothing is held."""

@@ -1,32 +1,41 @@
-"""A finding as a bug report in Markdown, ready to paste into a tracker."""
+"""A finding as a bug report: a document, and as Markdown that is ready to paste into a tracker."""
 
 import shlex
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
 from acidtest import corpus
 from acidtest.casefile import load_case, parse_case
 from acidtest.errors import UsageError
 from acidtest.findings.finding import Finding, Sighting
 from acidtest.model import Level, ViolationKind
-from acidtest.report.markup import block, code, folded, inline, table
+from acidtest.report.document import Block, Code, CodeBlock, Document, Folded, Heading, Items, grid, paragraph
+from acidtest.report.markdown import to_markdown
+from acidtest.report.timeline import as_grid, timeline
 from acidtest.report.titles import naming_verdict, title
 
 
 def report(finding: Finding) -> str:
+    """The whole report in Markdown."""
+    return to_markdown(document_of(finding))
+
+
+def document_of(finding: Finding) -> Document:
     """The whole report."""
-    sections: tuple[tuple[str, Iterator[str]], ...] = (
+    sections: tuple[tuple[str, Iterator[Block]], ...] = (
         ("Summary", _summary(finding)),
         ("How to repeat", _how_to_repeat(finding)),
+        ("Timeline", _timeline(finding)),
         ("Expected and observed", _expected_and_observed(finding)),
-        ("Why it is wrong", map(inline, finding.explanation)),
+        ("Why it is wrong", map(paragraph, finding.explanation)),
         ("Where it shows", _where(finding)),
         ("Known as", _known(finding)),
         ("How it was found", _provenance(finding)),
     )
-    paragraphs = [f"# {inline(title(finding))}"]
+    blocks: list[Block] = [Heading(title(finding), 1)]
     for heading, content in sections:
-        paragraphs += [f"## {heading}", *content]
-    return "\n\n".join(paragraphs) + "\n"
+        if said := list(content):
+            blocks += [Heading(heading), *said]
+    return Document(tuple(blocks))
 
 
 def replay_command(finding: Finding, file: str = "minimal.sql") -> str:
@@ -58,11 +67,11 @@ def _level(finding: Finding) -> Level | None:
     return Level.of_short(finding.level)
 
 
-def _summary(finding: Finding) -> Iterator[str]:
-    yield inline(f"{finding.dbms} {finding.version}: {finding.summary}.")
+def _summary(finding: Finding) -> Iterator[Block]:
+    yield paragraph(f"{finding.dbms} {finding.version}: {finding.summary}.")
     if finding.is_flaky:
-        yield inline(f"It does not always show: seen in {rate(finding)}.")
-    yield table(
+        yield paragraph(f"It does not always show: seen in {rate(finding)}.")
+    yield grid(
         ("", ""),
         [
             ("DBMS", finding.dbms),
@@ -74,17 +83,25 @@ def _summary(finding: Finding) -> Iterator[str]:
     )
 
 
-def _how_to_repeat(finding: Finding) -> Iterator[str]:
-    yield (
-        "Every name in `/* */` is a client session of its own. Enter the statements in this order, each when "
-        "the one before has answered or waits for a lock; the comments tell what the server answered."
+def _how_to_repeat(finding: Finding) -> Iterator[Block]:
+    yield paragraph(
+        "Every name in ",
+        Code("/* */"),
+        " is a client session of its own. Enter the statements in this order, each when the one before has "
+        "answered or waits for a lock; the comments tell what the server answered.",
     )
     if (level := _level(finding)) is not None:
-        yield f"All sessions run at {level.value}."
+        yield paragraph(f"All sessions run at {level.value}.")
     else:
-        yield inline(f"Isolation levels: {_session_levels(finding)}.")
-    yield block(_run_only(finding.observed), "sql")
-    yield f"Or, in the folder of this finding: {code(replay_command(finding))}"
+        yield paragraph(f"Isolation levels: {_session_levels(finding)}.")
+    yield CodeBlock(_run_only(finding.observed), "sql")
+    yield paragraph("Or, in the folder of this finding: ", Code(replay_command(finding)))
+
+
+def _timeline(finding: Finding) -> Iterator[Block]:
+    """A lane for each session; nothing if the run was not stored."""
+    if finding.run is not None and finding.run.history.events:
+        yield as_grid(timeline(finding.run.history))
 
 
 def _session_levels(finding: Finding) -> str:
@@ -100,59 +117,56 @@ def _run_only(observed: str) -> str:
     return "\n".join(lines[begin:end])
 
 
-def _expected_and_observed(finding: Finding) -> Iterator[str]:
+def _expected_and_observed(finding: Finding) -> Iterator[Block]:
     verdict = naming_verdict(finding)
     if not verdict:
-        yield "No verdict was stored."
+        yield paragraph("No verdict was stored.")
         return
-    if finding.kind != ViolationKind.CRASH and (place := _judged_statement(finding, verdict)):
-        yield f"Of {place}:"
-    yield block(f"expected: {verdict.get('expected') or '-'}\nobserved: {verdict.get('observed') or '-'}")
+    if finding.kind != ViolationKind.CRASH:
+        yield from _judged_statement(finding, verdict)
+    yield CodeBlock(f"expected: {verdict.get('expected') or '-'}\nobserved: {verdict.get('observed') or '-'}")
 
 
-def _judged_statement(finding: Finding, verdict: dict[str, object]) -> str:
+def _judged_statement(finding: Finding, verdict: dict[str, object]) -> Iterator[Block]:
     step = verdict.get("statement")
-    if step is None:
-        return "the final state"
     steps = parse_case(finding.minimal, "minimal.sql").steps
-    if not isinstance(step, int) or not 0 <= step < len(steps):
-        return ""
-    return f"{code(f'/* {steps[step].session} */ {steps[step].sql}')} (step {step}; steps count from 0)"
+    if step is None:
+        yield paragraph("Of the final state:")
+    elif isinstance(step, int) and 0 <= step < len(steps):
+        statement = Code(f"/* {steps[step].session} */ {steps[step].sql}")
+        yield paragraph("Of ", statement, f" (step {step}; steps count from 0):")
 
 
-def _where(finding: Finding) -> Iterator[str]:
+def _where(finding: Finding) -> Iterator[Block]:
     if not finding.levels and not finding.elsewhere:
-        yield "Other levels and targets were not tried."
+        yield paragraph("Other levels and targets were not tried.")
     if finding.levels:
-        yield inline(f"The same case at every level of {finding.target}:")
-        yield table(
-            ("level", "found", "detail"), [(one.level, one.found, one.detail) for one in finding.levels]
-        )
+        yield paragraph(f"The same case at every level of {finding.target}:")
+        rows = [(one.level, one.found, one.detail) for one in finding.levels]
+        yield grid(("level", "found", "detail"), rows)
     if finding.elsewhere:
-        yield "The same case on other servers:"
-        yield table(("target", "version", "level", "found", "detail"), list(map(_cells, finding.elsewhere)))
+        yield paragraph("The same case on other servers:")
+        yield grid(("target", "version", "level", "found", "detail"), map(_cells, finding.elsewhere))
 
 
-def _cells(one: Sighting) -> Sequence[str]:
+def _cells(one: Sighting) -> tuple[str, ...]:
     return one.target, one.version, one.level, one.found, one.detail
 
 
-def _known(finding: Finding) -> Iterator[str]:
+def _known(finding: Finding) -> Iterator[Block]:
     if finding.explained_by:
-        yield "Everything that was observed is right on a server that has this known behaviour:"
-        yield "\n".join(
-            f"- {inline(f'{one.id} ({one.status.value}): {one.title}, {one.link}')}"
-            for one in finding.explained_by
-        )
+        yield paragraph("Everything that was observed is right on a server that has this known behaviour:")
+        names = (f"{one.id} ({one.status.value}): {one.title}, {one.link}" for one in finding.explained_by)
+        yield Items(tuple(names))
     else:
-        yield "No known behaviour of this server explains it."
+        yield paragraph("No known behaviour of this server explains it.")
     if finding.disagreement:
-        yield inline(f"The oracles disagree: {finding.disagreement}. It may be a defect of acidtest.")
+        yield paragraph(f"The oracles disagree: {finding.disagreement}. It may be a defect of acidtest.")
     if finding.resembles:
-        yield "It resembles, and that is a hint only:"
-        yield "\n".join(f"- {inline(f'{name}{_about(name)}')}" for name in finding.resembles)
+        yield paragraph("It resembles, and that is a hint only:")
+        yield Items(tuple(f"{name}{_about(name)}" for name in finding.resembles))
     elif finding.broken_off:
-        yield "It was not compared with known bugs."
+        yield paragraph("It was not compared with known bugs.")
 
 
 def _about(name: str) -> str:
@@ -164,19 +178,16 @@ def _about(name: str) -> str:
     return ", ".join([f": {case.title}", *case.links])
 
 
-def _provenance(finding: Finding) -> Iterator[str]:
+def _provenance(finding: Finding) -> Iterator[Block]:
     seed = "" if finding.seed is None else f", seed {finding.seed}"
-    yield inline(
+    yield paragraph(
         f"Found by acidtest {finding.acidtest} (oracles: {', '.join(finding.oracles) or 'none'}{seed}) "
         f"after {finding.seconds:.0f} s; reduction: {finding.reduction}."
     )
     if finding.broken_off:
-        yield inline(f"The investigation was broken off: {finding.broken_off}.")
-    yield inline(f"Signature {finding.digest}: {finding.signature}.")
-    yield folded(f"The case as it was found{f', {finding.case}' if finding.case else ''}", _original(finding))
+        yield paragraph(f"The investigation was broken off: {finding.broken_off}.")
+    yield paragraph(f"Signature {finding.digest}: {finding.signature}.")
+    found = f"The case as it was found{f', {finding.case}' if finding.case else ''}"
+    yield Folded(found, CodeBlock(finding.original, "sql"))
     if finding.log:
-        yield folded("The end of the server's log", block(finding.log))
-
-
-def _original(finding: Finding) -> str:
-    return block(finding.original, "sql")
+        yield Folded("The end of the server's log", CodeBlock(finding.log))

@@ -28,6 +28,8 @@ def follow(target: Target, run: Run, changes: Sequence[Change], existing: Work) 
 
 def follow_moves(target: Target, run: Run, moves: Sequence[Move], live: Mapping[RowId, Row]) -> Consequences:
     """The same where the caller knows the moves; changes of the target itself bear no table."""
+    if not target.references.concerned:
+        return Consequences()
     name = target.table.name
     found = target.references.follow(moves, live, run)
     found.changes = [replace(one, table="") if one.table == name else one for one in found.changes]

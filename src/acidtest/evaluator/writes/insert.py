@@ -42,6 +42,7 @@ class Insert:
             Upsert(tree, conflict, target) if conflict is not None and not self._does_nothing else None
         )
         self._primary = frozenset(one.name for one in table.indexes if one.primary)
+        self._minds_parents = dialect.writing.references_at_once and target.references.concerned
         self._mysql = dialect.writing.counts_changes
         self._columns = _columns(tree, target)
         self._counter = next((i for i, one in enumerate(table.columns) if one.auto_increment), None)
@@ -51,7 +52,7 @@ class Insert:
         self._all_at_once = dialect.writing.checks_together and (self._ignores or conflict is not None)
         self._order_matters = self._source.is_query and not self._source.is_ordered
         self._order_matters &= self._ignores or self._replaces or conflict is not None
-        self._returning = Returning.of(tree, target.scope())
+        self._returning = Returning.of(tree, target.scope)
 
     def run(self, run: Run) -> Effect:
         """The effect on the rows of a run."""
@@ -152,8 +153,7 @@ class Insert:
 
     def _is_orphan(self, row: Row, run: Run, effect: InsertRun) -> bool:
         """Whether a row refers to one that is not there, where that shows at once."""
-        at_once = self._target.dialect.writing.references_at_once and self._target.references.concerned
-        return at_once and not self._target.references.has_parents(row, effect.live, run)
+        return self._minds_parents and not self._target.references.has_parents(row, effect.live, run)
 
     def _goes_on_without_parent(self, row: Row, twins: list[RowId], effect: InsertRun) -> bool:
         """Whether a row without its parent is treated as one whose key exists; False if it is left out."""

@@ -72,9 +72,9 @@ class Joined:
         if len(set(tables)) != len(tables):
             raise Unknown("a table that is written under two names")
         self._main = next(part for part in self._parts if part.target.table.name == shape.target)
-        if len(self._parts) > 1:
+        if len(self._parts) > 1 and shape.verb is Verb.UPDATE:
             _refuse_crossing(shape, names, dialect)
-        self._returning = Returning.of(tree, compiler)
+        self._returning = Returning.of(tree, lambda: compiler)
         compiler.finish()
 
     @property
@@ -258,12 +258,23 @@ def _as_query(shape: Shape, *, lists_target: bool) -> exp.Select:
 
 
 def _refuse_crossing(shape: Shape, names: Sequence[str], dialect: Dialect) -> None:
-    """Of several tables that are written, which one comes first is left open."""
+    """Of several tables that are written, which one comes first is left open, and whether what one of them
+    is set to counts when the next rows are joined (seen on MariaDB 10.11)."""
+    assigned = {dialect.fold_name(one.this.this) for one in shape.tree.expressions}
+    conditions = [shape.where, *(join.args.get("on") for join in shape.tree.this.args.get("joins") or ())]
+    read = {
+        dialect.fold_name(column.this)
+        for condition in conditions
+        if condition is not None
+        for column in condition.find_all(exp.Column)
+    }
+    if assigned & read:
+        raise Unknown("an UPDATE of several tables that sets what they are joined by")
     for one in shape.tree.expressions:
         own = dialect.fold_table(one.this.args["table"])
-        read = {
+        tables = {
             dialect.fold_table(column.args["table"]) if column.args.get("table") else ""
             for column in one.expression.find_all(exp.Column)
         }
-        if read & ({*names, ""} - {own}):
+        if tables & ({*names, ""} - {own}):
             raise Unknown("assignments between the tables of an UPDATE")

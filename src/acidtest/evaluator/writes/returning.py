@@ -21,8 +21,8 @@ class Returning:
     output: Callable[[JoinedRow], Row] | None
 
     @classmethod
-    def of(cls, tree: exp.Expression, compiler: Compiler) -> "Returning":
-        """The clause of a statement, over what the compiler's scope has."""
+    def of(cls, tree: exp.Expression, scope: Callable[[], Compiler]) -> "Returning":
+        """The clause of a statement, over what the scope of a compiler has."""
         clause = tree.args.get("returning")
         if not clause:
             return cls(None)
@@ -30,7 +30,7 @@ class Returning:
             raise Unknown("RETURNING with a subquery")
         if any(column.table.upper() in ("OLD", "NEW") for column in clause.find_all(exp.Column)):
             raise Unknown("RETURNING of OLD and NEW rows")
-        return cls(compile_list(compiler, clause.expressions))
+        return cls(compile_list(scope(), clause.expressions))
 
     def rows(self, runtime: Runtime, rows: Sequence[Row]) -> tuple[Row, ...] | None:
         """What comes back for these rows."""

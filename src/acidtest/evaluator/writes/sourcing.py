@@ -14,7 +14,7 @@ from acidtest.evaluator.query import compile_source
 from acidtest.evaluator.scope import Runtime
 from acidtest.evaluator.types import Family, SqlType
 from acidtest.evaluator.writes.target import Target, empty_scope
-from acidtest.evaluator.writes.values import default_of, is_default, literal_of, with_defaults
+from acidtest.evaluator.writes.values import default_of, is_default, knows_defaults, literal_of
 from acidtest.model import Column, ErrorKind, Row
 
 
@@ -69,7 +69,8 @@ class NewRows:
             raise EvaluationError(ErrorKind.SYNTAX, _WRONG_WIDTH)
         if self._target.dialect.writing.values_see_columns and any(one.find(exp.Column) for one in values):
             return self._cells_that_see(values, tree)
-        compiler = empty_scope(self._target.schema, self._target.dialect, tree)
+        scope = empty_scope(self._target.schema, self._target.dialect, tree)
+        compiler = knows_defaults(scope, self._target)
         fns = [self._cell(position, one, compiler) for position, one in self._paired(values)]
         compiler.finish()
         return lambda runtime: [fn((runtime,)) for fn in fns]
@@ -79,7 +80,7 @@ class NewRows:
     ) -> Callable[[Runtime], Cells]:
         """Expressions over the columns that were set before, or else hold their defaults."""
         target = self._target
-        compiler = target.scope(tree)
+        compiler = knows_defaults(target.scope(tree), target)
         read: set[int] = set()
         names = {target.dialect.column_key(one.name): at for at, one in enumerate(target.table.columns)}
         fns: list[tuple[int, Fn]] = []
@@ -124,7 +125,7 @@ class NewRows:
             return lambda _row: DEFAULT
         self._refuse_generated(position)
         column = stored_column(self._target, position)
-        code = compiler.compile(with_defaults(node, self._target))
+        code = compiler.compile(node)
         return self._target.dialect.store(compiler, column, code)
 
     def _refuse_generated(self, position: int) -> None:

@@ -21,6 +21,16 @@ from acidtest.evaluator.writes.rules import RowRules
 from acidtest.model import Column, ErrorKind, Schema, Table
 from acidtest.sql.shape import Shape, Verb
 
+_MADE_MAX = 64
+"""Tables whose rules a dialect keeps."""
+
+
+def _parts(
+    table: Table, schema: Schema, dialect: Dialect
+) -> tuple[tuple[UniqueIndex, ...], RowRules, References]:
+    unique = tuple(unique_index(one, table, schema, dialect) for one in table.indexes if one.unique)
+    return unique, RowRules(table, schema, dialect), References(table, schema, dialect)
+
 
 @dataclass(frozen=True, slots=True)
 class Target:
@@ -39,15 +49,13 @@ class Target:
         """The target by its table; `name` is its alias."""
         if table.triggers:
             raise Unknown("triggers")
-        return cls(
-            table,
-            dialect.table_key(name or table.name),
-            schema,
-            dialect,
-            tuple(unique_index(index, table, schema, dialect) for index in table.indexes if index.unique),
-            RowRules(table, schema, dialect),
-            References(table, schema, dialect),
-        )
+        known = dialect.made.get(id(table))
+        if known is None or known[0] is not table or known[1] is not schema:
+            known = (table, schema, _parts(table, schema, dialect))
+            if len(dialect.made) >= _MADE_MAX:
+                dialect.made.clear()
+            dialect.made[id(table)] = known
+        return cls(table, dialect.table_key(name or table.name), schema, dialect, *known[2])
 
     def scope(
         self, common: exp.Expression | None = None, *, excluded: str = "", strict: bool = True

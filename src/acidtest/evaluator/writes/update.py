@@ -24,7 +24,7 @@ class _Change:
         self._target = target
         self._test = test
         self._limit: Limited | None = limit_of(shape, compiler)
-        self._returning = Returning.of(shape.tree, compiler)
+        self._returning = Returning.of(shape.tree, lambda: compiler)
 
     def _matching(self, run: Run, runtime: Runtime, errors: set[ErrorKind]) -> list[tuple[RowId, Row]]:
         """The rows that are written; `errors` gets what the condition fails with on some row."""

@@ -10,7 +10,7 @@ from typing import Any
 from sqlglot import exp
 
 from acidtest.evaluator.api import compile_assignment
-from acidtest.evaluator.code import Fn, JoinedRow
+from acidtest.evaluator.code import Code, Fn, JoinedRow
 from acidtest.evaluator.compiler import Compiler
 from acidtest.evaluator.dialect import Dialect
 from acidtest.evaluator.errors import EvaluationError, Unknown
@@ -42,6 +42,7 @@ def assignments_of(
     nodes: Sequence[exp.Expression], target: Target, compiler: Compiler, *, in_sequence: bool | None = None
 ) -> Assignments:
     """The compiled SET clause; in sequence as the DBMS does it in an UPDATE, if nothing else is said."""
+    knows_defaults(compiler, target)
     if in_sequence is None:
         in_sequence = target.dialect.writing.assigns_in_sequence
     parts: list[tuple[int, Fn]] = []
@@ -54,7 +55,7 @@ def assignments_of(
             default = default_of(target.table.columns[position], target.table, target.dialect)
             parts.append((position, _constant(default)))
         else:
-            code = compiler.compile(with_defaults(value, target))
+            code = compiler.compile(value)
             parts.append((position, target.dialect.store(compiler, column, code)))
     if not in_sequence and len({position for position, _ in parts}) != len(parts):
         raise Unknown("two assignments to one column")
@@ -95,19 +96,17 @@ def is_default(node: exp.Expression) -> bool:
     return isinstance(node, exp.Column) and node.name.upper() == "DEFAULT" and not node.this.quoted
 
 
-def with_defaults(node: exp.Expression, target: Target) -> exp.Expression:
-    """DEFAULT(c) as the default of that column."""
-    if node.find(exp.Anonymous) is None:
-        return node
+def knows_defaults(compiler: Compiler, target: Target) -> Compiler:
+    """A compiler that reads DEFAULT(c) as the default of that column."""
 
-    def fill(one: exp.Expression) -> exp.Expression:
-        if not isinstance(one, exp.Anonymous) or str(one.this) != DEFAULT_OF:
-            return one
-        named = one.expressions[0]
+    def default(inner: Compiler, node: exp.Anonymous) -> Code:
+        named = node.expressions[0]
         position = target.position(named.this if isinstance(named, exp.Column) else named)
-        return literal_of(default_of(target.table.columns[position], target.table, target.dialect))
+        column = target.table.columns[position]
+        return inner.compile(literal_of(default_of(column, target.table, target.dialect)))
 
-    return node.transform(fill)
+    compiler.functions[DEFAULT_OF.upper()] = default
+    return compiler
 
 
 def _constant(value: Value) -> Fn:

@@ -88,6 +88,8 @@ class AskingEngine(Engine):
         assert shape.target is not None
         if reason := why_unstable(shape):
             raise UndecidedError(reason)
+        if shape.verb is Verb.MERGE:
+            raise UndecidedError("which rows MERGE works on")
         self._require_checks_at_once(shape, related or {})
         if related:
             if shape.replaces:

@@ -1,6 +1,6 @@
 """Which rows a write or a locking read works on, and whether another transaction was there before it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from itertools import combinations
 
 from acidtest.claims import Claim, Lock, OnConflict, Sees
@@ -21,12 +21,14 @@ class FoundRows:
     """Finds the rows to work on, the conflicts over them, and those that may have been passed by."""
 
     def __init__(self, context: Context) -> None:
+        self._context = context
         self._engine = context.engine
         self._schema = context.history.schema
         self._chains = context.chains
         self._transactions = context.transactions
         self._timeline = context.timeline
         self._visibility = context.visibility
+        self._choices = context.choices
 
     def rows(
         self, state: SessionState, record: Record, shape: Shape, mode: Lock = Lock.EXCLUSIVE
@@ -38,10 +40,19 @@ class FoundRows:
         now = self._chains.view(table, self._visibility.committed(state))
         claim = state.claim
         if claim.write is Sees.COMMITTED:
+            self._require_one_moment(state, record, shape)
             if claim.passes_by_dirty and shape.verb is Verb.UPDATE:
                 now = self._without_dirty(state, record, shape, now)
             return now, self._newer_than_snapshot(state, record, shape, now)
         return self._rows_of_snapshot(state, record, shape, now, mode)
+
+    def _require_one_moment(self, state: SessionState, record: Record, shape: Shape) -> None:
+        """A statement over several tables reads some of them before its wait and some after."""
+        if not record.waited or tests_rows_alone(shape):
+            return
+        launched = self._timeline.launched_at[record.step]
+        if self._has_changed(state, shape, self._visibility.visible(state, Sees.SNAPSHOT, launched)):
+            raise UndecidedError("a statement over several tables that waited while they changed")
 
     def _rows_of_snapshot(
         self, state: SessionState, record: Record, shape: Shape, now: list[Seen], mode: Lock
@@ -63,22 +74,28 @@ class FoundRows:
         changed = [seen for seen in now if seen.row in found and seen not in then]
         if changed and mode is Lock.KEY_SHARE:
             raise UndecidedError("FOR KEY SHARE that waited while its rows changed")
-        if changed and views is not None and self._is_left_open(state, record, shape, changed, views):
-            raise UndecidedError("a condition with a subquery that is tested again after a wait")
+        if changed and views is not None:
+            found -= self._dropped(state, record, shape, changed, views)
         return [seen for seen in now if seen.row in found], ""
 
     def _has_changed(self, state: SessionState, shape: Shape, visible: Visible) -> bool:
         now = self._visibility.views(shape.reads, self._visibility.committed(state))
         return now != self._visibility.views(shape.reads, visible)
 
-    def _is_left_open(
+    def _dropped(
         self, state: SessionState, record: Record, shape: Shape, changed: Sequence[Seen], views: Views
-    ) -> bool:
-        """Whether rows that changed may pass the second test. PostgreSQL may have made a join of a subquery,
-        and then tests them only beside the row that they were joined to before."""
-        if reads_its_table_again(shape, state.claim.grammar):
-            return True
-        return bool(self._engine.matching(record.sql, shape, changed, views))
+    ) -> set[int]:
+        """Rows that fail the second test though they meet the condition: any of them, or none. PostgreSQL may
+        have made a join of a subquery, and tests a row only beside the one that it was joined to before."""
+        if shape.verb is Verb.READ and reads_its_table_again(shape, state.claim.grammar):
+            raise UndecidedError("a subquery over the table whose rows are tested again after a wait")
+        left_open = self._engine.matching(record.sql, shape, changed, views)
+        if len(left_open) > DOUBTFUL_ROWS_MAX:
+            raise UndecidedError("a statement that waited while many of its rows changed")
+        if not left_open:
+            return set()
+        chosen = self._choices.pick(2 ** len(left_open))
+        return {row for place, row in enumerate(left_open) if chosen >> place & 1}
 
     def _without_dirty(
         self, state: SessionState, record: Record, shape: Shape, now: Sequence[Seen]
@@ -150,8 +167,8 @@ class FoundRows:
             newest = self._chains.newest(table, row)
             if newest.writer == state.transaction or self._chains.committed_by(newest.writer, moment):
                 continue
-            if newest.values is not None and newest.values == self._visibility.values_at(table, row, moment):
-                continue  # not every engine takes note of a write that leaves a row as it was
+            if not state.claim.writes_unchanged and self._stays(table, newest, moment):
+                continue
             if mode is Lock.KEY_SHARE and self._has_same_keys(table, newest, moment):
                 continue
             if state.claim.updates_and_deletes_agree and newest.deleted != self._deletes(shape):
@@ -176,6 +193,12 @@ class FoundRows:
             if one.writer != state.transaction and not self._chains.committed_by(one.writer, moment)
         )
 
+    def _stays(self, table: str, newest: Version, moment: int) -> bool:
+        """Whether a row is as it was: not every engine takes note of a write that changes nothing."""
+        return newest.values is not None and newest.values == self._visibility.values_at(
+            table, newest.row, moment
+        )
+
     def _has_same_keys(self, table: str, newest: Version, moment: int) -> bool:
         """Whether a row still has the keys that it had at a moment."""
         old = self._visibility.values_at(table, newest.row, moment)
@@ -196,9 +219,12 @@ class FoundRows:
         """Rows that match now, but that a statement which waited may have passed by, because they did not
         match or were not there when it came along, and no lock kept others from changing that."""
         claim = state.claim
-        if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
-            return frozenset()
         if not shape.plain or shape.target is None or shape.verb is Verb.INSERT:
+            return frozenset()
+        dirty_update = claim.passes_by_dirty and shape.verb is Verb.UPDATE
+        if dirty_update and self._context.is_half_done(record, (shape.target,)):
+            return frozenset(worked_on)  # what a waiting write of another has done so far is not known
+        if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
             return frozenset()
         launched = self._timeline.launched_at[record.step]
         doubtful = set()
@@ -208,9 +234,19 @@ class FoundRows:
             if any(one.writer == state.transaction for one in versions) or then[-1:] == [versions[-1]]:
                 continue
             dirty = self._timeline.dirty_at[record.step].get((shape.target, row))
-            if not then or self._may_pass_by(claim, record, shape, then[-1], dirty):
+            if (
+                not then
+                or self._may_pass_by(claim, record, shape, then[-1], dirty)
+                or any(self._is_passed_by(record, shape, one) for one in self._in_between(versions, launched))
+            ):
                 doubtful.add(row)
         return frozenset(doubtful)
+
+    def _in_between(self, versions: Sequence[Version], moment: int) -> Iterator[Version]:
+        """Versions that were the newest for a while after a moment."""
+        for one in versions[:-1]:
+            if self._committed_after(one.writer, moment):
+                yield one
 
     def _may_pass_by(
         self, claim: Claim, record: Record, shape: Shape, old: Version, dirty: Version | None

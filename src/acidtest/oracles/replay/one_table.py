@@ -8,13 +8,14 @@ from sqlglot import exp
 from acidtest.sql.named import alias_of, table_name
 from acidtest.sql.shape import Shape, Verb
 
-_MORE_THAN_ONE = ("joins", "group", "having", "limit", "offset", "distinct", "with_", "laterals")
+_MORE_THAN_ONE = ("joins", "group", "having", "offset", "distinct", "with_", "laterals")
 _MORE_THAN_A_WRITE = ("order", "limit", "from_", "using", "tables", "with_")
 
 
 @lru_cache(maxsize=2048)
-def about_one_table(shape: Shape, grammar: str) -> Shape:
-    """The shape with its one table as target, if which rows a query works on is told by WHERE alone."""
+def about_one_table(shape: Shape, grammar: str, *, limited: bool = False) -> Shape:
+    """The shape with its one table as target, if which rows a query works on is told by WHERE alone, or,
+    `limited`, by WHERE and a LIMIT."""
     tree = shape.tree
     if shape.target is not None or not isinstance(tree, exp.Select) or shape.only or shape.lateral:
         return shape
@@ -24,6 +25,8 @@ def about_one_table(shape: Shape, grammar: str) -> Shape:
         return shape
     parts = [table.args.get(part) for part in ("joins", "sample", "partition", "version")]
     if any(parts) or any(tree.args.get(part) for part in _MORE_THAN_ONE):
+        return shape
+    if tree.args.get("limit") and not limited:
         return shape
     if any(one.parent_select is tree for one in tree.find_all(exp.AggFunc, exp.Window)):
         return shape

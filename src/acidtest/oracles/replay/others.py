@@ -28,6 +28,7 @@ class Others:
 
     def __init__(self, context: Context) -> None:
         self._context = context
+        self._natures: dict[int, Nature] = {}
         self._schema = context.history.schema
         self._chains = context.chains
         self._transactions = context.transactions
@@ -38,6 +39,12 @@ class Others:
 
     def nature(self, state: SessionState, record: Record) -> Nature:
         """What a statement is to the walk."""
+        found = self._natures.get(record.step)
+        if found is None:
+            found = self._natures[record.step] = self._nature(state, record)
+        return found
+
+    def _nature(self, state: SessionState, record: Record) -> Nature:
         history = self._context.history
         if record.parts:
             return Nature.UNKNOWN  # a script: what became of which statement is not followed

@@ -7,6 +7,7 @@ from acidtest.claims import Lock, OnConflict, Sees
 from acidtest.model import Failed, Record, Row, Rows, RowsWitness
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import UndecidedError, Views
+from acidtest.oracles.engines.questions import has_limit
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows
@@ -35,7 +36,7 @@ class Skipping:
 
     def judge(self, state: SessionState, record: Record, shape: Shape) -> None:
         """Any row may be left out where servers lock more than is sure; none where locks are exact."""
-        shape = about_one_table(shape, state.claim.grammar)
+        shape = about_one_table(shape, state.claim.grammar, limited=state.claim.exact_locks)
         if shape.target is None:
             raise UndecidedError("SKIP LOCKED over several tables")
         mode = mode_of_read(state.claim, shape)
@@ -47,6 +48,8 @@ class Skipping:
             return
         if not isinstance(record.outcome, Rows):
             raise UndecidedError("a query without a result set")
+        if has_limit(shape) and (conflict or not self._is_exact(state, record, shape)):
+            raise UndecidedError("SKIP LOCKED with LIMIT where it is not known which rows it reached")
         if state.claim.on_conflict is OnConflict.FAIL and state.claim.exact_locks:
             self._failures.require_conflict(state, record, conflict)
         free = [seen for seen in work if self._is_free(state, shape, seen, mode)]
@@ -113,7 +116,7 @@ class Skipping:
         mode: Lock,
     ) -> None:
         assert shape.target is not None
-        if not self._is_exact(state, record, shape):
+        if has_limit(shape) or not self._is_exact(state, record, shape):
             self._waits.take_unknown(state, record, (shape.target,))
             return
         rows = self._engine.matching(record.sql, shape, free, None if shape.plain else views)

@@ -42,16 +42,21 @@ class _Look:
 class Tracer:
     """Keeps book of what every statement saw; `trace` then says what that comes to."""
 
-    def __init__(self, chains: Chains, transactions: Transactions, engine: Engine) -> None:
+    def __init__(
+        self, chains: Chains, transactions: Transactions, engine: Engine, keeps_book: bool = True
+    ) -> None:
         self._chains, self._transactions, self._engine = chains, transactions, engine
         self._looks: list[_Look] = []
         self._met: list[tuple[int, int, str, Version, bool]] = []
         self._same: dict[int, Version] = {}
+        self._keeps_book = keeps_book
         self.gaps: list[str] = []
         """What the trace will lack."""
 
     def saw(self, state: SessionState, record: Record, shape: Shape, views: Views, visible: Visible) -> None:
         """A statement was right on these views."""
+        if not self._keeps_book:
+            return
         assert state.transaction is not None
         for table, rows in views.items():
             if shape.verb is Verb.INSERT and table == shape.target and shape.plain:
@@ -65,6 +70,8 @@ class Tracer:
 
     def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
         """An INSERT came upon the keys of living rows, in the versions that it could see."""
+        if not self._keeps_book:
+            return
         assert state.transaction is not None
         if effect.meets_several:
             self.gaps.append("which of several rows an INSERT came upon")

@@ -53,6 +53,7 @@ class Replay:
         claims: Claims,
         engine: Engine,
         choices: Choices | None = None,
+        traces: bool = True,
     ) -> None:
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
@@ -70,7 +71,7 @@ class Replay:
         self._failures = Failures(context)
         self._others = Others(context)
         self._waits = Waits(context)
-        self._tracer = Tracer(context.chains, context.transactions, engine)
+        self._tracer = Tracer(context.chains, context.transactions, engine, traces)
         self._reads = Reads(context, self._tracer)
         self._writes = Writes(context, self._tracer)
 

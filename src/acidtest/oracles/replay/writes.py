@@ -51,6 +51,7 @@ class Writes:
         self._choices = context.choices
         self._chains = context.chains
         self._visibility = context.visibility
+        self._timeline = context.timeline
         self._work = FoundRows(context)
         self._waits = Waits(context)
         self._failures = Failures(context)
@@ -61,7 +62,7 @@ class Writes:
         """Judge a write, and put what it did onto the chains."""
         assert shape.target is not None
         if record.waited and shape.tree.args.get("limit"):
-            raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
+            self._require_one_choice(state, record, shape.target)
         work, conflict = self._work.rows(state, record, shape)
         outcome = record.outcome
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
@@ -96,6 +97,16 @@ class Writes:
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
         self._note_unknown_locks(state, record, shape)
+
+    def _require_one_choice(self, state: SessionState, record: Record, table: str) -> None:
+        """LIMIT takes rows as it goes. Where a statement locks the rows and gaps that it passes by, what it
+        finds after a wait is all as it is now; else it may have chosen before rows changed."""
+        if state.claim.predicate_locks:
+            return
+        launched = self._timeline.launched_at[record.step]
+        then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, launched))
+        if then != self._chains.view(table, self._visibility.committed(state)):
+            raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
 
     def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
         """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
@@ -132,12 +143,12 @@ class Writes:
     def _views(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
         reads = state.claim.insert_select_reads or state.claim.write
-        queries = not shape.plain or shape.tree.find(exp.Query) is not None
-        if reads is Sees.NEWEST and queries and self._scene.is_half_done(record, shape.reads):
+        dirty = reads is Sees.NEWEST and (not shape.plain or shape.tree.find(exp.Query) is not None)
+        if dirty and self._scene.is_half_done(record, shape.reads):
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
         views = self._visibility.views(shape.reads, visible)
-        if record.waited and not shape.plain and reads is not Sees.SNAPSHOT:
+        if record.waited and not shape.plain and state.claim.write is not Sees.SNAPSHOT:
             now = self._visibility.views(shape.reads, self._visibility.committed(state))
             if now != views:
                 raise UndecidedError(
@@ -186,12 +197,6 @@ class Writes:
         if state.claim.on_conflict is OnConflict.AT_COMMIT:
             return self._visibility.visible(state, Sees.SNAPSHOT, self._visibility.snapshot(state, record))
         return self._visibility.committed(state)
-
-    def _existing(self, state: SessionState, record: Record, table: str) -> list[Seen]:
-        """The rows whose keys a new row may meet: the newest, but to who finds out at COMMIT the snapshot."""
-        if state.claim.on_conflict is OnConflict.AT_COMMIT:
-            return self._chains.view(table, self._visibility.found_by(state, record, Sees.SNAPSHOT))
-        return self._chains.view(table, self._visibility.committed(state))
 
     def _related(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What foreign keys look up: the newest rows; PostgreSQL's stronger levels also look into the

@@ -5,11 +5,57 @@ import re
 from collections.abc import Iterator, Sequence
 
 from acidtest.casefile import printable
+from acidtest.report.document import (
+    Block,
+    Code,
+    CodeBlock,
+    Document,
+    Folded,
+    Grid,
+    Heading,
+    Items,
+    Paragraph,
+)
 
 _SPECIAL = re.compile(r"([\\`*_{}\[\]#|~$!])")
 _LIST_MARK = re.compile(r"^(\d+(?=[.)](?:\s|$))|(?=[-+=]))")
 """What would begin a list or underline a heading."""
 _ADDRESS = re.compile(r"https?://[^\s<>()\[\]{}|`\\\"']*[^\s<>()\[\]{}|`\\\"'.,;:!?]")
+
+
+def to_markdown(document: Document) -> str:
+    """A document as Markdown."""
+    return "\n\n".join(map(_block, document.blocks)) + "\n"
+
+
+def _block(one: Block) -> str:
+    match one:
+        case Heading():
+            return f"{'#' * one.level} {inline(one.text)}"
+        case Paragraph():
+            return _flow(one)
+        case CodeBlock():
+            return block(one.text, one.language)
+        case Items():
+            return "\n".join(f"- {inline(item)}" for item in one.items)
+        case Grid():
+            return table(one.head, one.rows)
+        case Folded():
+            return folded(one.title, block(one.content.text, one.content.language))
+
+
+def _flow(one: Paragraph) -> str:
+    """Texts around code keep the blank that stands between them."""
+    if len(one.parts) == 1 and isinstance(one.parts[0], str):
+        return inline(one.parts[0])
+    parts = []
+    for part in one.parts:
+        if isinstance(part, Code):
+            parts.append(code(part.text))
+        else:
+            before, after = part[:1].isspace(), part[-1:].isspace()
+            parts.append(f"{' ' if before else ''}{inline(part)}{' ' if after else ''}")
+    return "".join(parts)
 
 
 def inline(text: str) -> str:
