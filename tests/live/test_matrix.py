@@ -1,4 +1,4 @@
-"""The table of docs/matrix.md, held against every server of it that is installed."""
+"""The first table of docs/lab/matrix.md, held against every server of it that is installed."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from acidtest.corpus.matrix import Found, observe_target
 from acidtest.execute import Executor
 from acidtest.targets.resolve import open_target
 
-DOCUMENT = Path(__file__).parents[2] / "docs" / "matrix.md"
+DOCUMENT = Path(__file__).parents[2] / "docs" / "lab" / "matrix.md"
 WORDS = {Found.SHOWS: "shows", Found.HIDDEN: "no", Found.UNKNOWN: "unknown", Found.NOT_FOR: "-"}
 
 

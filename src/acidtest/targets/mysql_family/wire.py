@@ -1,7 +1,7 @@
 """One connection to a server of the family, used without waiting.
 
 PyMySQL connects and authenticates; then its socket is ours: commands are written at once, and replies are
-read from whatever bytes have come. See docs/drivers.md for the measurements behind this.
+read from whatever bytes have come. See docs/lab/drivers.md for the measurements behind this.
 """
 
 import select

@@ -1,6 +1,6 @@
 """A connection to PostgreSQL through libpq, driven without waiting.
 
-Driven so, a small statement costs 1.4 times what it costs on a raw socket; docs/drivers.md has the
+Driven so, a small statement costs 1.4 times what it costs on a raw socket; docs/lab/drivers.md has the
 figures. Statements go by the simple query protocol: one message each, and several in one where acidtest
 itself speaks to the server.
 """
