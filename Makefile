@@ -30,7 +30,7 @@ lint: $(VENV)/.installed-dev
 	$(BIN)/mypy
 
 check: lint
-	$(BIN)/python -m pytest tests/unit
+	$(BIN)/python -m pytest tests/unit tests/golden
 
 bench: $(VENV)/.installed
 	$(BIN)/acidtest bench execute

@@ -1,0 +1,1 @@
+"""Histories of real servers, kept as data, and what is to be said of each."""

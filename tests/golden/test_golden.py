@@ -1,0 +1,67 @@
+"""Of every golden history the oracles say what they said before."""
+
+import pytest
+
+from acidtest import corpus
+from acidtest.casefile import runs_on
+from acidtest.claims.deviations import DEVIATIONS
+from tests.golden.judging import UNEXPLAINED, said_of
+from tests.golden.store import FOLDER, histories_of, servers, verdicts_of
+
+SERVERS = servers()
+
+NEVER_SEEN = {"MYSQL-100328"}
+"""Deviations that no golden history shows."""
+
+NEW = {
+    "duckdb mixed-40-0@SI": "a lost update: that of a key took the row from under another's UPDATE",
+    "tidb-5.4.2 MYSQL-108528@RR": "a subquery of an UPDATE reads the snapshot, the UPDATE itself does not",
+    "tidb-5.4.2 rich-11-0@RC": "a subquery of an UPDATE that waited was answered before the wait",
+    "tidb-5.4.2 rich-17-0@RR": "two rows with one primary key: a deleted one of the snapshot, and an own one",
+}
+"""Histories that are violations without an explanation: each was looked at."""
+
+UNDECIDED_SHARE = {"mysql-5.6": 0.2, "tidb-5.4.2-mode-optimistic": 0.12}
+"""How many may be undecided, where it is more than 5 %."""
+
+
+def test_there_are_histories_of_every_kind_of_server() -> None:
+    dbmss = {histories_of(server)[0].history.dbms for server in SERVERS}
+    assert dbmss == {"postgres", "mariadb", "mysql", "tidb", "seekdb", "sqlite", "duckdb"}
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_golden_histories_are_judged_as_before(server: str) -> None:
+    said = {one.id: said_of(one.history) for one in histories_of(server)}
+    assert said == verdicts_of(server), "if that is right: python -m tests.golden.record --judge"
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_the_whole_corpus_is_recorded(server: str) -> None:
+    golden = histories_of(server)
+    first = golden[0].history
+    names = {one.id.rpartition("@")[0] for one in golden}
+    cases = (*corpus.bugs(), *corpus.anomalies())
+    assert {case.id for case in cases if runs_on(case, first.dbms, first.version)} <= names
+
+
+@pytest.mark.parametrize("server", SERVERS)
+def test_few_golden_histories_are_undecided(server: str) -> None:
+    said = list(verdicts_of(server).values())
+    undecided = [one for one in said if one.startswith("solver: unknown")]
+    assert len(undecided) <= UNDECIDED_SHARE.get(server, 0.05) * len(said)
+
+
+def test_what_is_new_was_looked_at() -> None:
+    new = {
+        f"{server} {name}"
+        for server in SERVERS
+        for name, said in verdicts_of(server).items()
+        if said.endswith(UNEXPLAINED)
+    }
+    assert new == NEW.keys()
+
+
+def test_every_deviation_explains_a_golden_history() -> None:
+    said = " ".join(path.read_text(encoding="utf-8") for path in FOLDER.glob("*.verdicts"))
+    assert {one.known.id for one in DEVIATIONS if one.known.id not in said} == NEVER_SEEN
