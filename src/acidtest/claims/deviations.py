@@ -138,6 +138,19 @@ DEVIATIONS = (
         _on("mysql"),
         frozenset({_RR}),
         _turned_on("unchanged_read_is_unwritten"),
+        without={"log_bin": "ON"},
+    ),
+    Deviation(
+        Known(
+            "MYSQL-100328",
+            "an own write that leaves a row as another committed it is not seen (same-value update)",
+            Status.DISPUTED,
+            "https://bugs.mysql.com/bug.php?id=100328",
+        ),
+        _on("mysql"),
+        frozenset({_RR}),
+        _turned_on("unchanged_is_unwritten"),
+        settings={"log_bin": "ON"},
     ),
     Deviation(
         Known(

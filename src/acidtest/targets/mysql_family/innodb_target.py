@@ -20,6 +20,7 @@ class InnoDBTarget(FamilyTarget):
     telling_settings = (
         *FamilyTarget.telling_settings,
         "innodb_snapshot_isolation",
+        "log_bin",
         "innodb_rollback_on_timeout",
         "innodb_deadlock_detect",
         "innodb_autoinc_lock_mode",
