@@ -61,6 +61,7 @@ class Statistics:
     def count_deadly(self) -> None:
         """Count a case that ended the process it ran in, which is a violation."""
         self.cases += 1
+        self.unexplained_conflicts += max((one.unexplained_conflicts for one in verdicts), default=0)
         self.violations += 1
         self.oracles[f"{CRASH} {Judgement.VIOLATION.value}"] += 1
         self.undecided[ENDED_PROCESS] += 1
