@@ -61,7 +61,6 @@ class Statistics:
     def count_deadly(self) -> None:
         """Count a case that ended the process it ran in, which is a violation."""
         self.cases += 1
-        self.unexplained_conflicts += max((one.unexplained_conflicts for one in verdicts), default=0)
         self.violations += 1
         self.oracles[f"{CRASH} {Judgement.VIOLATION.value}"] += 1
         self.undecided[ENDED_PROCESS] += 1
@@ -87,6 +86,7 @@ class Statistics:
         self.rejected += sum(kind in REJECTED for kind in errors)
         self.oracles.update(f"{verdict.oracle} {verdict.judgement.value}" for verdict in verdicts)
         self.violations += examined.judgement is Judgement.VIOLATION
+        self.unexplained_conflicts += max((one.unexplained_conflicts for one in verdicts), default=0)
         self.disagreements += disagreement(verdicts) is not None
         self.oracle_defects += any(verdict.defect for verdict in verdicts)
         if examined.judgement is Judgement.UNKNOWN:
