@@ -1,7 +1,7 @@
 """Which rows a write or a locking read works on, and whether another transaction was there before it."""
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import combinations, pairwise
 
 from acidtest.claims import Claim, Lock, OnConflict, Sees
 from acidtest.model import Record
@@ -243,9 +243,9 @@ class FoundRows:
         return frozenset(doubtful)
 
     def _in_between(self, versions: Sequence[Version], moment: int) -> Iterator[Version]:
-        """Versions that were the newest for a while after a moment."""
-        for one in versions[:-1]:
-            if self._committed_after(one.writer, moment):
+        """Versions that were the newest committed one for a while after a moment."""
+        for one, following in pairwise(versions):
+            if one.writer != following.writer and self._committed_after(one.writer, moment):
                 yield one
 
     def _may_pass_by(
