@@ -14,7 +14,6 @@ NEVER_SEEN = {"MYSQL-100328"}
 """Deviations that no golden history shows."""
 
 NEW = {
-    "duckdb mixed-40-0@SI": "a lost update: that of a key took the row from under another's UPDATE",
     "tidb-5.4.2 MYSQL-108528@RR": "a subquery of an UPDATE reads the snapshot, the UPDATE itself does not",
     "tidb-5.4.2 rich-11-0@RC": "a subquery of an UPDATE that waited was answered before the wait",
     "tidb-5.4.2 rich-17-0@RR": "two rows with one primary key: a deleted one of the snapshot, and an own one",

@@ -77,6 +77,8 @@ class Claim:
     stops only those that change the entry."""
     insert_select_reads: Sees | None = None
     """What INSERT .. SELECT and subqueries of writes read; None: as the write itself."""
+    one_writer: bool = False
+    """One transaction writes at a time; who writes before it has ended is refused."""
     may_fail: frozenset[ErrorKind] = frozenset({ErrorKind.DEADLOCK})
     conflict_errors: frozenset[ErrorKind] = frozenset()
     first_statement_retries: bool = False

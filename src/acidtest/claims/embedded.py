@@ -17,6 +17,7 @@ SQLITE = Claim(
     write=Sees.SNAPSHOT,
     snapshot=SnapshotAt.FIRST_STATEMENT,
     on_conflict=OnConflict.REFUSE,
+    one_writer=True,  # https://www.sqlite.org/lang_transaction.html
     savepoints_stack=True,  # https://www.sqlite.org/lang_savepoint.html
     may_fail=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),
     conflict_errors=frozenset({ErrorKind.LOCK_NOT_AVAILABLE, ErrorKind.SERIALIZATION_FAILURE}),

@@ -1,7 +1,7 @@
 """How a statement may fail, and when it must."""
 
 from acidtest.claims import OnConflict
-from acidtest.model import ErrorKind, ErrorWitness, Failed, Record
+from acidtest.model import Affected, ErrorKind, ErrorWitness, Failed, Record, Rows
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.transactions import SessionState
@@ -11,7 +11,8 @@ from acidtest.oracles.replay.violations import (
     OF_THE_DATA,
     ViolationError,
 )
-from acidtest.sql.shape import Patience
+from acidtest.sql.kinds import is_script
+from acidtest.sql.shape import Patience, Verb
 
 _NOTHING: frozenset[ErrorKind] = frozenset()
 _TELLS_NOTHING = (
@@ -42,6 +43,15 @@ class Failures:
         if conflict:
             raise ViolationError(record.step, ErrorWitness(state.claim.conflict_errors, None), conflict)
 
+    def require_refusal(self, record: Record) -> None:
+        """A transaction that has failed takes no statements but those that end it."""
+        if isinstance(record.outcome, Rows | Affected) and not is_script(record.sql):
+            raise ViolationError(
+                record.step,
+                ErrorWitness(frozenset({ErrorKind.TRANSACTION_STATE}), None),
+                "its transaction has failed and must be rolled back first",
+            )
+
     def judge_conflict(
         self,
         state: SessionState,
@@ -56,7 +66,7 @@ class Failures:
         `reason` is the conflict that the walk sees, if it does.
         """
         self._count(state, record, outcome, reason)
-        if outcome.kind in state.claim.conflict_errors:
+        if outcome.kind in state.claim.conflict_errors and self._may_conflict(state, record, outcome):
             if state.claim.on_conflict is OnConflict.REFUSE and state.opened_by == record.step:
                 # A first statement that SQLite refuses leaves no read transaction behind:
                 # https://www.sqlite.org/lang_transaction.html (measured on 3.40)
@@ -64,6 +74,16 @@ class Failures:
             self._transactions.undo(state, record, outcome)
         else:
             self.judge(state, record, outcome, errors, may_fail)
+
+    def _may_conflict(self, state: SessionState, record: Record, outcome: Failed) -> bool:
+        """Whether it can be a conflict at all: over a key only those fight who bring one in."""
+        shape = state.shape(record)
+        if outcome.kind is not ErrorKind.DUPLICATE_KEY or shape is None:
+            return True
+        if shape.verb in (Verb.READ, Verb.DELETE):
+            return False
+        written = [table for table in self._schema.tables if table.name in shape.writes]
+        return any(index.unique for table in written for index in table.indexes)
 
     def _count(self, state: SessionState, record: Record, outcome: Failed, reason: str) -> None:
         """Keep book of conflicts without a reason: no violation, but somebody may want to look."""

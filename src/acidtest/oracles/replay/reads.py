@@ -19,7 +19,7 @@ from acidtest.oracles.replay.one_table import about_one_table
 from acidtest.oracles.replay.skipping import Skipping
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
-from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
+from acidtest.oracles.replay.violations import OF_AN_EXPRESSION, ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Locking, Patience, Shape
@@ -135,7 +135,7 @@ class Reads:
         views = self._locking_views(state, record, shape, work)
         if isinstance(record.outcome, Failed):
             one_table = shape.target is not None
-            errors = self._engine.answer(record.sql, shape, views).errors if one_table else OF_THE_DATA
+            errors = self._engine.answer(record.sql, shape, views).errors if one_table else OF_AN_EXPRESSION
             self._failures.judge_conflict(state, record, record.outcome, may_fail=errors, reason=conflict)
             return
         self._failures.require_conflict(state, record, conflict)

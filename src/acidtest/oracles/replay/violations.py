@@ -32,6 +32,11 @@ OF_THE_DATA = frozenset(
 )
 """Where several of these apply, which comes first is not laid down."""
 
+OF_AN_EXPRESSION = frozenset(
+    {ErrorKind.OUT_OF_RANGE, ErrorKind.TRUNCATION, ErrorKind.DIVISION_BY_ZERO, ErrorKind.BAD_VALUE}
+)
+"""Those of them that a read can end with too."""
+
 NOT_IN_THE_SCHEMA = frozenset({ErrorKind.CHECK, ErrorKind.CONSTRAINT})
 """Errors of constraints that a schema as we read it does not list."""
 

@@ -147,6 +147,7 @@ class Replay:
     def _statement(self, state: SessionState, record: Record) -> None:
         """Judge a statement inside its transaction, or in one of its own."""
         if state.failed:
+            self._failures.require_refusal(record)
             return  # refused until ROLLBACK; nothing happens
         if record.waited and state.claim.on_conflict is OnConflict.REFUSE:
             raise UndecidedError("a wait where no statement ever waits")

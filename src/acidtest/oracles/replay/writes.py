@@ -82,7 +82,7 @@ class Writes:
         if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
             state.pending.append(Pending(shape.target, record.step))
             return
-        self._failures.require_conflict(state, record, conflict)
+        self._failures.require_conflict(state, record, conflict or self._other_writer(state))
         wanted = list(self._wanted(state, shape, work, effect))
         for one in wanted:
             self._waits.require_for_rows(state, record, shape, one)
@@ -107,6 +107,13 @@ class Writes:
         then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, launched))
         if then != self._chains.view(table, self._visibility.committed(state)):
             raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
+
+    def _other_writer(self, state: SessionState) -> str:
+        """Why nobody else may write now, where one does so at a time."""
+        for other in self._scene.transactions.sessions.values() if state.claim.one_writer else ():
+            if other is not state and other.transaction is not None and self._chains.mark(other.transaction):
+                return f"{self._scene.transactions.owner(other.transaction)} has written and not ended yet"
+        return ""
 
     def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
         """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
@@ -227,9 +234,13 @@ class Writes:
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
-            if (change.row, change.values) in unwritten or self._stays(state, shape, effect, change, table):
+            moves = change.row is not None and self._moves(state, shape, change, table)
+            if (change.row, change.values) in unwritten and not moves:
                 continue
-            if change.row is not None and self._moves(state, shape, change, table):
+            if self._stays(state, shape, effect, change, table):
+                continue
+            if moves:
+                assert change.row is not None
                 self._chains.write(table, change.row, None, state.transaction, record.step)
                 self._install(state, record, shape, replace(change, row=None), table)
             else:
