@@ -238,9 +238,20 @@ class FoundRows:
                 not then
                 or self._may_pass_by(claim, record, shape, then[-1], dirty)
                 or any(self._is_passed_by(record, shape, one) for one in self._in_between(versions, launched))
+                or (claim.moved_is_new_row and self._moves_in_an_index(shape.target, then[-1], versions))
             ):
                 doubtful.add(row)
         return frozenset(doubtful)
+
+    def _moves_in_an_index(self, table: str, old: Version, versions: Sequence[Version]) -> bool:
+        """Whether a row has had another place in some index since an old version."""
+        definition = self._schema.table(table)
+        names = {name.lower() for index in definition.indexes for name in index.columns}
+        places = [i for i, column in enumerate(definition.columns) if column.name.lower() in names]
+        later = [one.values for one in versions if one is not old and one.values is not None]
+        return old.values is not None and any(
+            values[place] != old.values[place] for values in later for place in places
+        )
 
     def _in_between(self, versions: Sequence[Version], moment: int) -> Iterator[Version]:
         """Versions that were the newest committed one for a while after a moment."""
