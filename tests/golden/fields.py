@@ -1,11 +1,12 @@
 """Claims with one field changed, and golden histories that are judged otherwise under them.
 
-    python -m tests.golden.fields
+    python -m tests.golden.fields [FIELD...]
 
-looks for such a history for every field, every other value of it and every claim, and writes down the first.
+looks for such a history for every field (or these), every other value of it and every claim, and writes down
+the first.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from acidtest.model import ErrorKind, History, Phenomenon
 from acidtest.oracles.graph import judge_walk
 from acidtest.oracles.walks import HistoryWalk
 from tests.golden.store import Golden, histories_of, servers
+from tests.golden.told import TOLD
 
 TABLE = Path(__file__).parent / "claim_fields.txt"
 
@@ -71,8 +73,8 @@ def others(claim: Claim, field: str) -> Iterator[tuple[str, Any]]:
 
 
 def value_named(claim: Claim, field: str, name: str) -> Any:
-    """The other value of that name."""
-    return dict(others(claim, field))[name]
+    """The other value of that name; a claim that has it already keeps it."""
+    return dict(others(claim, field)).get(name, getattr(claim, field))
 
 
 def said_under(history: History, field: str, name: str) -> tuple[str, ...]:
@@ -89,12 +91,13 @@ def said_now(history: History) -> tuple[str, ...]:
 
 
 def _said(walk: HistoryWalk) -> tuple[str, ...]:
-    graph = judge_walk(walk)
-    return (walk.verdict.judgement, "" if graph is None else graph.judgement)
+    solver, graph = walk.verdict, judge_walk(walk)
+    conflicts = f"{solver.unexplained_conflicts} conflicts without a reason"
+    return (solver.judgement, conflicts, "" if graph is None else graph.judgement)
 
 
 def read_table() -> dict[Changed, str]:
-    """The id of a history that tells each changed claim from the true one; empty if none does."""
+    """The id of a history that tells each changed claim from the true one, where there is one."""
     rows = (line.split("\t") for line in TABLE.read_text(encoding="utf-8").splitlines())
     return {Changed(*row[:4]): row[4] for row in rows}
 
@@ -117,29 +120,34 @@ def _by_claim() -> dict[Claim, tuple[str, list[Golden]]]:
     return found
 
 
-def search() -> Iterator[tuple[Changed, str]]:
-    """Every changed claim, and the first history that is judged otherwise under it."""
+def search(names: Collection[str]) -> Iterator[tuple[Changed, str]]:
+    """Every claim with one of these fields changed, and the first history that is judged otherwise."""
     for claim, (server, goldens) in _by_claim().items():
         now = {one.id: said_now(one.history) for one in goldens}
-        for field in fields(Claim):
-            for name, _ in others(claim, field.name):
-                telling = (
-                    one.id for one in goldens if said_under(one.history, field.name, name) != now[one.id]
-                )
-                yield Changed(field.name, server, claim.level.short, name), next(telling, "")
+        for field in names:
+            for name, _ in others(claim, field):
+                telling = (one.id for one in goldens if said_under(one.history, field, name) != now[one.id])
+                yield Changed(field, server, claim.level.short, name), next(telling, "")
+
+
+def write_table(table: dict[Changed, str]) -> None:
+    """Keep the table."""
+    lines = ("\t".join((one.field, one.server, one.level, one.value, id)) + "\n" for one, id in table.items())
+    TABLE.write_text("".join(sorted(lines)), encoding="utf-8")
 
 
 @click.command()
-def main() -> None:
+@click.argument("names", nargs=-1)
+def main(names: tuple[str, ...]) -> None:
     """Write the table anew, and show the fields that no history tells."""
-    lines = [
-        "\t".join((one.field, one.server, one.level, one.value, found)) + "\n" for one, found in search()
-    ]
-    TABLE.write_text("".join(sorted(lines)), encoding="utf-8")
-    told = {one.field for one, found in read_table().items() if found}
-    for field in fields(Claim):
-        if field.name not in told | LABELS.keys():
-            click.echo(f"{field.name}: no history tells it")
+    every = [field.name for field in fields(Claim) if field.name not in LABELS]
+    kept = {one: id for one, id in read_table().items() if one.field not in names} if names else {}
+    table = {**kept, **{one: id for one, id in search(names or every) if id}}
+    write_table(table)
+    told = {one.field for one in table} | {one.field for one in TOLD}
+    for name in every:
+        if name not in told:
+            click.echo(f"{name}: no history tells it")
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ WANTED = {
     Change.COUNT: 0.99,
     Change.TO_ERROR: 0.98,
     Change.TO_SUCCESS: 0.95,
-    Change.WAIT: 0.80,
+    Change.WAIT: 0.90,
 }
 """The share that must be found, a little below what is measured."""
 
