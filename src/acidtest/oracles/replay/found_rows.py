@@ -40,15 +40,17 @@ class FoundRows:
         now = self._chains.view(table, self._visibility.committed(state))
         claim = state.claim
         if claim.write is Sees.COMMITTED:
-            self._require_one_moment(state, record, shape)
+            self.require_one_moment(state, record, shape)
             if claim.passes_by_dirty and shape.verb is Verb.UPDATE:
                 now = self._without_dirty(state, record, shape, now)
             return now, self._newer_than_snapshot(state, record, shape, now)
         return self._rows_of_snapshot(state, record, shape, now, mode)
 
-    def _require_one_moment(self, state: SessionState, record: Record, shape: Shape) -> None:
-        """A statement over several tables reads some of them before its wait and some after."""
-        if not record.waited or tests_rows_alone(shape):
+    def require_one_moment(self, state: SessionState, record: Record, shape: Shape) -> None:
+        """A statement over several tables reads some of them before its wait and some after. Where it locks
+        what it reads, and the gaps, that makes no difference."""
+        locks_all = state.claim.predicate_locks or state.claim.locking_read is not Sees.COMMITTED
+        if not record.waited or locks_all or tests_rows_alone(shape):
             return
         launched = self._timeline.launched_at[record.step]
         if self._has_changed(state, shape, self._visibility.visible(state, Sees.SNAPSHOT, launched)):

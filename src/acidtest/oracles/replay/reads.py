@@ -130,6 +130,7 @@ class Reads:
     # -- locking reads
 
     def _locking(self, state: SessionState, record: Record, shape: Shape) -> None:
+        self._work.require_one_moment(state, record, shape)
         mode = mode_of_read(state.claim, shape)
         work, conflict = self._work.rows(state, record, shape, mode)
         views = self._locking_views(state, record, shape, work)
