@@ -60,6 +60,32 @@ def test_a_repeat_where_it_was_seen_is_a_duplicate(book: Casebook, finding: Find
     assert book.became == {FINDING: 1, DUPLICATE: 1}
 
 
+def test_a_finding_that_did_not_show_again_gets_a_better_case(store: Store, finding: Finding) -> None:
+    book = Casebook(store)
+    first = suspect(finding, "case-1")
+    book.investigated(Found(replace(finding, shown=0), first), 1.0)
+    assert book.lines[0].flaky == "0 of 10"
+    again = suspect(finding, "case-2")
+    assert decide(book, again) is Decision.INVESTIGATE
+    book.investigated(Found(finding, again), 5.0)
+    assert [(line.number, line.flaky, line.seconds) for line in book.lines] == [(1, "", 1.0)]
+    assert decide(book, suspect(finding, "case-3")) is Decision.PASS_BY
+    assert [line.flaky for line in Casebook(store).lines] == [""]
+
+
+def test_better_cases_are_looked_for_less_and_less_often(store: Store, finding: Finding) -> None:
+    unseen = replace(finding, shown=0)
+    book = Casebook(store)
+    book.investigated(Found(unseen, suspect(finding, "case-0")), 1.0)
+    looked_at = []
+    for number in range(1, 9):
+        one = suspect(finding, f"case-{number}")
+        if decide(book, one) is Decision.INVESTIGATE:
+            looked_at.append(number)
+            book.investigated(Found(unseen, one), 2.0)
+    assert looked_at == [1, 2, 4, 8]
+
+
 @pytest.mark.parametrize(("level", "target"), [("SER", "simulated"), ("RC", "another")])
 def test_where_it_was_not_seen_yet_it_is_never_just_a_duplicate(
     book: Casebook, finding: Finding, level: str, target: str

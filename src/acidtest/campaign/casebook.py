@@ -5,7 +5,7 @@ from dataclasses import replace
 
 from acidtest.campaign.messages import Decision, Found, Sighted, Suspected
 from acidtest.campaign.store import FINDINGS, Listed, Sample, Store, Violation
-from acidtest.campaign.suspects import Suspects
+from acidtest.campaign.suspects import MUCH, Suspects
 from acidtest.campaign.view import FoundLine
 from acidtest.findings.finding import Finding
 from acidtest.model import ViolationKind
@@ -37,6 +37,8 @@ class Casebook:
         self._sighted: set[tuple[str, str, str]] = set()
         """Digests of findings with the targets and levels at which they were seen."""
         self._samples: Counter[tuple[int, str]] = Counter()
+        self._unseen: dict[int, int] = {}
+        """Findings that did not show again, by number, with how many more violations were theirs since."""
         store.sweep()
         for number, _target, folder in store.findings():
             finding = read_finding(folder)
@@ -58,6 +60,8 @@ class Casebook:
             return Decision.LEAVE
         number = self._suspects.finding_of(suspect.signature)
         if number is not None:
+            if self._deserves_a_better_case(number, spent):
+                return Decision.INVESTIGATE
             if (self._digests[number], suspect.target, suspect.level) not in self._sighted:
                 return Decision.CONFIRM
             self._count(suspect, DUPLICATE, seconds, number)
@@ -66,6 +70,14 @@ class Casebook:
             return Decision.INVESTIGATE
         self._count(suspect, UNREDUCED, seconds, self._suspects.likely_finding_of(suspect.signature))
         return Decision.PASS_BY
+
+    def _deserves_a_better_case(self, number: int, spent: float) -> bool:
+        """A finding whose case did not show again is looked at once more with the 1st, 2nd, 4th .. violation
+        of its signature: one of them will have a case that repeats."""
+        if number not in self._unseen or spent > MUCH:
+            return False
+        self._unseen[number] += 1
+        return self._unseen[number].bit_count() == 1
 
     def sighted(self, message: Sighted, seconds: float) -> None:
         """A violation where its finding was not seen before has been run again."""
@@ -78,6 +90,8 @@ class Casebook:
         assert finding.identity is not None
         twin = self._suspects.finding_of(finding.identity)
         if twin is not None:
+            if twin in self._unseen and finding.shown:
+                self._replace(twin, finding)
             known = (self._digests[twin], message.suspect.target, message.suspect.level) in self._sighted
             self._count(message.suspect, DUPLICATE if known else SIGHTING, seconds, twin)
             return
@@ -87,6 +101,15 @@ class Casebook:
         self._found(number, finding)
         self._count(message.suspect, FINDING, seconds, number, listed)
         self._list(number, finding, str(folder))
+
+    def _replace(self, number: int, finding: Finding) -> None:
+        """The finding has a better case now; it keeps its number and the time at which it was found."""
+        position = next(i for i, line in enumerate(self.lines) if line.number == number)
+        finding = replace(finding, seconds=self.lines[position].seconds)
+        folder = write_finding(self._store.folder / FINDINGS, number, finding)
+        del self._unseen[number]
+        self._list(number, finding, str(folder))
+        self.lines[position] = self.lines.pop()
 
     def crashed(self, finding: Finding, seconds: float) -> None:
         """Store a finding of a case that ended the process it ran in, unless that is known."""
@@ -104,6 +127,8 @@ class Casebook:
         self._digests[number] = finding.digest
         if finding.identity is not None:  # one of an older version is found again
             self._suspects.found(number, finding.identity)
+        if finding.runs and not finding.shown and finding.kind != ViolationKind.CRASH:
+            self._unseen[number] = 0
 
     def _count(
         self,
