@@ -194,7 +194,20 @@ def _two_writers() -> History:
     return SQLITE.history(SER, steps, {"t": ((1, 11), (2, 20))})
 
 
+def _unchanged() -> History:
+    """A write that leaves the row as it is conflicts with a later one of an older snapshot."""
+    steps: tuple[Step, ...] = (
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+        ("tx2", "UPDATE t SET v = 10 WHERE id = 1", 1),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx1", "COMMIT", None),
+    )
+    return POSTGRES.history(RR, steps, {"t": ((1, 11), (2, 20))})
+
+
 TOLD = (
+    Told("writes_unchanged", "False", _unchanged()),
     Told("moved_errors", "none", _moved()),
     Told("late_snapshot", "False", _late()),
     Told("table_locks", "False", _locked_table()),

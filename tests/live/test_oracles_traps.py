@@ -392,6 +392,14 @@ TRAPS = [
         undecided=("solver", "views", "serial"),
     ),
     Trap(
+        "a locking read whose subquery reads its own table",
+        """
+/* tx1 */ SELECT * FROM t WHERE id = (SELECT v - 19 FROM t WHERE id = 2) FOR UPDATE;    -- expect: (1,10)
+""",
+        POSTGRES,
+        undecided=("views",),
+    ),
+    Trap(
         "a sequence does not go back",
         """
 /* tx1 */ BEGIN;

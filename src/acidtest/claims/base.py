@@ -79,6 +79,8 @@ class Claim:
     """What INSERT .. SELECT and subqueries of writes read; None: as the write itself."""
     one_writer: bool = False
     """One transaction writes at a time; who writes before it has ended is refused."""
+    subqueries_read_either: bool = False
+    """Subqueries of a write may read the snapshot or the newest versions: nobody lays down which."""
     may_fail: frozenset[ErrorKind] = frozenset({ErrorKind.DEADLOCK})
     conflict_errors: frozenset[ErrorKind] = frozenset()
     first_statement_retries: bool = False

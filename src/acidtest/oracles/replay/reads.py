@@ -15,7 +15,7 @@ from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows, without_some
 from acidtest.oracles.replay.locks import Wanted, mode_of_read
-from acidtest.oracles.replay.one_table import about_one_table
+from acidtest.oracles.replay.one_table import about_one_table, reads_its_table_again
 from acidtest.oracles.replay.skipping import Skipping
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
@@ -194,8 +194,19 @@ class Reads:
         if state.claim.locking_read is not Sees.SNAPSHOT:
             return views
         if shape.target is not None:
-            return {**views, shape.target: work}
+            return self._with_found_rows(state, shape, views, work)
         self._require_unchanged(state, record, shape, views)
+        return views
+
+    def _with_found_rows(
+        self, state: SessionState, shape: Shape, views: Views, work: Sequence[Seen]
+    ) -> Views:
+        """The rows that the statement found; a subquery over the same table reads all of its rows."""
+        assert shape.target is not None
+        if not reads_its_table_again(shape, state.claim.grammar):
+            return {**views, shape.target: work}
+        if not set(work) <= set(views[shape.target]):
+            raise UndecidedError("a locking read that waited, and that reads its table in a subquery, too")
         return views
 
     def _require_unchanged(self, state: SessionState, record: Record, shape: Shape, views: Views) -> None:

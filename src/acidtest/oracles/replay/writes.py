@@ -155,6 +155,11 @@ class Writes:
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
         views = self._visibility.views(shape.reads, visible)
+        if state.claim.subqueries_read_either and not shape.plain:
+            moment = self._visibility.snapshot(state, record)
+            old = self._visibility.visible(state, Sees.SNAPSHOT, moment)
+            if self._visibility.views(shape.reads, old) != views:
+                raise UndecidedError("which versions a subquery of a write reads is not laid down")
         if record.waited and not shape.plain and state.claim.write is not Sees.SNAPSHOT:
             now = self._visibility.views(shape.reads, self._visibility.committed(state))
             if now != views:
