@@ -81,19 +81,23 @@ def test_a_role_of_the_set_up_does_not_reach_the_next_case(target: Target) -> No
     assert "actor" not in names(Driver(target), "pg_roles", "rolname")
 
 
-def test_on_a_server_of_others_only_what_the_case_named_is_dropped(target: Target) -> None:
+def test_on_a_server_of_others_only_roles_that_the_case_created_are_dropped(target: Target) -> None:
+    """Not even a database whose name the case mentions: acidtest drops only those that it made and marked."""
     endpoint = target.endpoint  # type: ignore[attr-defined]
     with make_target(DBMSS["postgres"])(endpoint, "theirs", None) as theirs:
-        theirs.rebuild(["CREATE ROLE of_the_case"])
+        theirs.rebuild(["CREATE ROLE of_the_case", "COMMENT ON ROLE of_the_case IS 'orders of_somebody'"])
         somebody = Driver(target)
         (session,) = somebody.open()
         somebody.succeed(session, "CREATE ROLE of_somebody")
+        somebody.succeed(session, "CREATE DATABASE orders")
         theirs.rebuild([])
         roles = names(Driver(theirs), "pg_roles", "rolname")
         assert "of_the_case" not in roles
         assert "of_somebody" in roles
+        assert "orders" in names(Driver(theirs), "pg_database", "datname")
     target.rebuild([])
     assert "of_somebody" not in names(Driver(target), "pg_roles", "rolname")
+    assert "orders" not in names(Driver(target), "pg_database", "datname")
 
 
 def test_a_damaged_catalogue_costs_one_case(target: Target, driver: Driver) -> None:

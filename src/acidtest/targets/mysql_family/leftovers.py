@@ -2,7 +2,8 @@
 
 Prepared XA transactions outlive their session, global variables, schemas, users and roles belong to the whole
 server. Statements are noted that may have made such things; what they named is undone. On a server of our own
-also schemas and users that came by other ways.
+also schemas and users that came by other ways. On somebody else's server schemas stay: acidtest drops only
+databases that it made and marked.
 """
 
 import re
@@ -29,6 +30,7 @@ _XA = re.compile(
     re.IGNORECASE | re.DOTALL,
 )
 _QUOTED = re.compile(r"""['"]((?:[^'"]|'')*)['"]""")
+_PERSISTS = frozenset({"persist", "persist_only"})
 _READ_ONLY = {"super_read_only": ("super_read_only", "read_only")}
 """A variable that turns others on with itself."""
 
@@ -72,14 +74,18 @@ def put_back(wire: Wire, before: Inventory, statements: Iterable[str], is_own_se
     text = "\n".join(statements)
     words = {word.lower() for word in re.findall(r"\w+", text)}
     for name in _changed(words):
-        _restore(wire, name, before.variables.get(name))
+        _restore(wire, name, before.variables.get(name), persisted=bool(words & _PERSISTS))
     now = Inventory.take(wire)
-    for schema in sorted(now.schemas - before.schemas):
-        if is_own_server or schema.lower() in words:
-            _demand(wire, f"DROP DATABASE IF EXISTS {quote_name(schema)}")
+    for schema in sorted(now.schemas - before.schemas) if is_own_server else ():
+        _demand(wire, f"DROP DATABASE IF EXISTS {quote_name(schema)}")
     for user, host in sorted(now.accounts - before.accounts):
-        if is_own_server or user.lower() in words:
+        if is_own_server or _creates_account(text, user):
             _drop_account(wire, user, host)
+
+
+def _creates_account(text: str, user: str) -> bool:
+    created = rf"\b(?:USER|ROLE)\s+(?:IF\s+NOT\s+EXISTS\s+)?['\"`]?{re.escape(user)}(?!\w)"
+    return re.search(rf"\bCREATE\s+(?:OR\s+REPLACE\s+)?{created}", text, re.IGNORECASE) is not None
 
 
 def roll_back(wire: Wire, xids: Iterable[str]) -> None:
@@ -114,11 +120,12 @@ def _changed(words: set[str]) -> list[str]:
     return sorted(set(names), key=lambda name: "read_only" not in name)  # else nothing else can be written
 
 
-def _restore(wire: Wire, name: str, value: str | None) -> None:
+def _restore(wire: Wire, name: str, value: str | None, persisted: bool) -> None:
     if value is None:
         return  # no variable of that name
     now = _rows(wire, f"SHOW GLOBAL VARIABLES LIKE {quote_text(name)}")
-    wire.ask(f"RESET PERSIST IF EXISTS {name}")  # MySQL 8; refused elsewhere
+    if persisted:  # only what a case persisted: the server's owner may have persisted settings, too
+        wire.ask(f"RESET PERSIST IF EXISTS {name}")  # MySQL 8; refused elsewhere
     if now == [(name, value)]:
         return
     written = value if re.fullmatch(r"-?\d+(\.\d+)?", value) else quote_text(value)

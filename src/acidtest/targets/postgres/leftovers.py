@@ -2,12 +2,13 @@
 
 Roles, tablespaces and databases belong to the whole cluster; prepared transactions outlive their session;
 event triggers, foreign data wrappers, publications and the like outlive the schemas of a database. On a
-server of our own everything goes that came after the target was opened. On another's only what a statement
-of the case named: somebody else may have made the rest.
+server of our own everything goes that came after the target was opened. On somebody else's server only roles
+go that a statement of the case created by name. Databases and tablespaces stay there: acidtest drops only
+databases that it made and marked.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -84,18 +85,16 @@ def remove_from_cluster(
     text = "\n".join(statements)
     now = Inventory.take(admin)
 
-    def made(kind: str) -> Iterator[str]:
-        return (name for name in before.later(now, kind) if is_own_server or _names(text, name))
-
-    for database in made("database"):
-        admin.ask(f"DROP DATABASE IF EXISTS {quote(database)}")
-    for tablespace in made("tablespace"):
-        admin.ask(f"DROP TABLESPACE IF EXISTS {quote(tablespace)}")
-    roles = list(made("role"))
+    if is_own_server:
+        for database in before.later(now, "database"):
+            admin.ask(f"DROP DATABASE IF EXISTS {quote(database)}")
+        for tablespace in before.later(now, "tablespace"):
+            admin.ask(f"DROP TABLESPACE IF EXISTS {quote(tablespace)}")
+    roles = [one for one in before.later(now, "role") if is_own_server or _creates_role(text, one)]
     for role in roles:
         _drop_role(admin, quote(role))
     for role in before.later(now, "setting"):
-        if role not in roles and (is_own_server or _names(text, role)):
+        if role not in roles and (is_own_server or _alters_role(text, role)):
             admin.ask(f"ALTER ROLE {quote(role)} RESET ALL")
     if is_own_server and _ALTERS_SYSTEM.search(text):
         admin.ask("ALTER SYSTEM RESET ALL")
@@ -121,5 +120,14 @@ def drop_slots(admin: PostgresSession, database: str) -> None:
         return  # a user who may not see them cannot have made them either
 
 
-def _names(text: str, name: str) -> bool:
-    return re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) is not None
+def _creates_role(text: str, name: str) -> bool:
+    return _says(text, "CREATE", name)
+
+
+def _alters_role(text: str, name: str) -> bool:
+    return _says(text, "ALTER", name)
+
+
+def _says(text: str, verb: str, name: str) -> bool:
+    role = rf'\b{verb}\s+(?:ROLE|USER|GROUP)\s+"?{re.escape(name)}(?!\w)'
+    return re.search(role, text, re.IGNORECASE) is not None
