@@ -159,7 +159,7 @@ def test_roles_of_one_permutation_are_not_in_the_way_of_the_next(run: Run, tmp_p
 
 DEADLY = """
 session s
-step kill { COPY (SELECT 1) TO PROGRAM 'kill -9 $(head -n 1 postmaster.pid)'; }
+step kill { COPY (SELECT 1) TO PROGRAM 'kill -9 $(head -n 1 postmaster.pid) $PPID'; }
 step see  { SELECT 1; }
 permutation see
 permutation kill
