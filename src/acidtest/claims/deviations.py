@@ -56,6 +56,13 @@ def _turned_on(*fields: str) -> Mapping[str, object]:
     return dict.fromkeys(fields, True)
 
 
+_SAME_VALUE_ON_MYSQL = Known(
+    "MYSQL-100328",
+    "an own write that leaves a row as another committed it is not seen (same-value update)",
+    Status.DISPUTED,
+    "https://bugs.mysql.com/bug.php?id=100328",
+)
+
 DEVIATIONS = (
     Deviation(
         Known(
@@ -128,12 +135,7 @@ DEVIATIONS = (
         without={MODE: OPTIMISTIC},
     ),
     Deviation(
-        Known(
-            "MYSQL-100328",
-            "an own write that leaves a row as another committed it is not seen (same-value update)",
-            Status.DISPUTED,
-            "https://bugs.mysql.com/bug.php?id=100328",
-        ),
+        _SAME_VALUE_ON_MYSQL,
         # Without the binary log only where the columns that are set are read as well (measured on 9.7).
         _on("mysql"),
         frozenset({_RR}),
@@ -141,12 +143,7 @@ DEVIATIONS = (
         without={"log_bin": "ON"},
     ),
     Deviation(
-        Known(
-            "MYSQL-100328",
-            "an own write that leaves a row as another committed it is not seen (same-value update)",
-            Status.DISPUTED,
-            "https://bugs.mysql.com/bug.php?id=100328",
-        ),
+        _SAME_VALUE_ON_MYSQL,
         _on("mysql"),
         frozenset({_RR}),
         _turned_on("unchanged_is_unwritten"),

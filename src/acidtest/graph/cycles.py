@@ -4,12 +4,11 @@ A cycle lies within one strongly connected part, so everything outside is left a
 """
 
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from acidtest.model import Dependency
 
 Edges = Sequence[Dependency]
-Allowed = Callable[[Dependency], bool]
 
 
 def strong_parts(edges: Iterable[Dependency]) -> list[frozenset[int]]:

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from acidtest.model import Row
+from acidtest.model.trace import INITIAL_WRITER
 
-INITIAL = 0
+INITIAL = INITIAL_WRITER
 """The writer of the rows that were there before."""
 
 

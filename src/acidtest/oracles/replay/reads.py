@@ -33,7 +33,7 @@ class Reads:
     def __init__(self, context: Context, tracer: Tracer) -> None:
         self.undecided: list[str] = []
         """Why plain reads could not be judged."""
-        self._scene = context
+        self._context = context
         self._history = context.history
         self._engine = context.engine
         self._chains = context.chains
@@ -108,7 +108,7 @@ class Reads:
     def _wrong_rows(
         self, state: SessionState, record: Record, outcome: Rows, shape: Shape, views: Views
     ) -> ViolationError:
-        if state.claim.plain_read is Sees.NEWEST and self._scene.is_half_done(record, shape.reads):
+        if state.claim.plain_read is Sees.NEWEST and self._context.is_half_done(record, shape.reads):
             raise UndecidedError(HALF_DONE)
         if state.claim.rows_are_keys and self._rows_share_a_key(views):
             raise UndecidedError("a row that the snapshot has under a key which is another's by now")

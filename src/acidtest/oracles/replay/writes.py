@@ -45,7 +45,7 @@ class Writes:
     """The writes of a walk."""
 
     def __init__(self, context: Context, tracer: Tracer) -> None:
-        self._scene = context
+        self._context = context
         self._schema = context.history.schema
         self._engine = context.engine
         self._choices = context.choices
@@ -110,9 +110,9 @@ class Writes:
 
     def _other_writer(self, state: SessionState) -> str:
         """Why nobody else may write now, where one does so at a time."""
-        for other in self._scene.transactions.sessions.values() if state.claim.one_writer else ():
+        for other in self._context.transactions.sessions.values() if state.claim.one_writer else ():
             if other is not state and other.transaction is not None and self._chains.mark(other.transaction):
-                return f"{self._scene.transactions.owner(other.transaction)} has written and not ended yet"
+                return f"{self._context.transactions.owner(other.transaction)} has written and not ended yet"
         return ""
 
     def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
@@ -151,7 +151,7 @@ class Writes:
         """What INSERT .. SELECT and subqueries read."""
         reads = state.claim.insert_select_reads or state.claim.write
         dirty = reads is Sees.NEWEST and (not shape.plain or shape.tree.find(exp.Query) is not None)
-        if dirty and self._scene.is_half_done(record, shape.reads):
+        if dirty and self._context.is_half_done(record, shape.reads):
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
         views = self._visibility.views(shape.reads, visible)
