@@ -123,15 +123,19 @@ def test_schemas_users_and_roles_of_a_case_go(target: Target, driver: Driver) ->
     assert driver.rows(session, "SHOW DATABASES LIKE 'left%'") == ()
 
 
-def test_on_a_server_of_others_only_what_the_case_named_goes(target: Target) -> None:
+def test_on_a_server_of_others_only_users_go_that_the_case_created(target: Target) -> None:
     endpoint = target.endpoint  # type: ignore[attr-defined]
+    users = "SELECT User FROM mysql.user WHERE User LIKE 'of\\_%' ORDER BY User"
+    databases = "SHOW DATABASES LIKE 'of\\_%'"
     with make_target(DBMSS[target.dbms])(endpoint, "theirs", None) as theirs:
-        theirs.rebuild(["CREATE DATABASE of_the_case", "CREATE TABLE of_the_case.t (a INT)"])
+        theirs.rebuild(["CREATE DATABASE of_the_case", "CREATE USER of_the_case@localhost"])
         somebody = Driver(target)
         (session,) = somebody.open()
-        somebody.succeed(session, "CREATE DATABASE of_somebody")
+        somebody.succeed(session, "CREATE USER of_somebody@localhost")
+        assert somebody.rows(session, users) == (("of_somebody",), ("of_the_case",))
         theirs.rebuild([])
-        assert somebody.rows(session, "SHOW DATABASES LIKE 'of\\_%'") == (("of_somebody",),)
+        assert somebody.rows(session, users) == (("of_somebody",),)
+        assert somebody.rows(session, databases) == (("of_the_case",),)
         somebody.close()
     target.rebuild([])
 
