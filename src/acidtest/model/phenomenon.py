@@ -14,11 +14,17 @@ class Phenomenon(StrEnum):
     G1A = "G1a"
     G1B = "G1b"
     G1C = "G1c"
+    INTERNAL = "internal"
     P1 = "P1"
+    G_SIA = "G-SIa"
     P4 = "P4"
+    G_CURSOR = "G-cursor"
+    G_MONOTONIC = "G-monotonic"
+    G_SIB = "G-SIb"
     G_SINGLE = "G-single"
     P2 = "P2"
     P3 = "P3"
+    G_NONADJACENT = "G-nonadjacent"
     G2_ITEM = "G2-item"
     G2 = "G2"
 
@@ -48,11 +54,17 @@ _TITLES = {
     Phenomenon.G1A: "aborted read",
     Phenomenon.G1B: "intermediate read",
     Phenomenon.G1C: "circular information flow",
+    Phenomenon.INTERNAL: "internal inconsistency",
     Phenomenon.P1: "dirty read",
+    Phenomenon.G_SIA: "interference",
     Phenomenon.P4: "lost update",
+    Phenomenon.G_CURSOR: "labeled lost update",
+    Phenomenon.G_MONOTONIC: "non-monotonic read",
+    Phenomenon.G_SIB: "missed effects",
     Phenomenon.G_SINGLE: "read skew",
     Phenomenon.P2: "non-repeatable read",
     Phenomenon.P3: "phantom",
+    Phenomenon.G_NONADJACENT: "long fork",
     Phenomenon.G2_ITEM: "write skew",
     Phenomenon.G2: "anti-dependency cycle",
 }
