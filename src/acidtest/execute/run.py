@@ -8,17 +8,19 @@ to choose a victim. Pauses only pace the questions.
 
 import re
 import select
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
 
 from acidtest.errors import TargetFailedError
+from acidtest.execute.acts import Act, Backstage, act_of
 from acidtest.execute.feed import Feed
 from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.model import (
+    Affected,
     Blocked,
     ErrorKind,
     EventKind,
@@ -94,16 +96,16 @@ class Run:
         sessions: Mapping[str, Session],
         *,
         inquiry: Inquiry | None,
-        revive: Callable[[], bool],
+        backstage: Backstage,
         listener: Listener,
         limits: Limits,
         log: Log,
     ) -> None:
         self._target = target
-        self._sessions = sessions
+        self._sessions = dict(sessions)
         self._names = {session: name for name, session in sessions.items()}
         self._inquiry = inquiry
-        self._revive = revive
+        self._backstage = backstage
         self._listener = listener
         self._limits = limits
         self._feed = feed
@@ -123,9 +125,11 @@ class Run:
         while True:
             step = self._take_next()
             if step is not None:
-                self._launch(step)
-                self._settle()
-                self._await_answers(step)
+                act = act_of(step.sql)
+                self._launch(step) if act is None else self._perform(step, act)
+                if not step.statement.parallel or not self._can_go_on():
+                    self._settle()
+                    self._await_answers(step)
             elif not self._goes_on_later():
                 break
         self._end_waits()
@@ -174,6 +178,35 @@ class Run:
         else:
             session.launch(step.sql, step.statement.parameters)
 
+    def _can_go_on(self) -> bool:
+        """Whether a session is free, so that another statement can run beside those in flight."""
+        return self._inquiry is not None and len(self._flights) < len(self._sessions)
+
+    def _perform(self, step: Step, act: Act) -> None:
+        """Do what is no statement. What was in flight when the server went down is lost."""
+        session = self._sessions[step.session]
+        flight = Flight(step, session, session.transaction)
+        self._current = None
+        self.log.event(EventKind.LAUNCHED, step)
+        if act is Act.CLOSE:
+            self._adopt(step.session, self._backstage.hang_up(step.session))
+        else:
+            renewed = self._backstage.reboot(kill=act is Act.KILL)
+            self._bury()
+            for name, one in renewed.items():
+                self._adopt(name, one)
+            self._given_up.clear()
+        self.log.complete(flight, Reply(Affected(0), TransactionState.NONE))
+        if flight.before is not TransactionState.NONE:
+            self.log.event(EventKind.ABORTED, step)
+        self._done[step.session] = step.index
+        self._tell(step)
+
+    def _adopt(self, name: str, session: Session) -> None:
+        self._names.pop(self._sessions[name], None)
+        self._sessions[name] = session
+        self._names[session] = name
+
     # -- quiescence
 
     def _settle(self) -> None:
@@ -196,7 +229,7 @@ class Run:
             waits = inquiry.answer() if inquiry.watch in ready else None
             if waits is not None and self._is_quiet(waits):
                 return
-            if inquiry.dead and not self._revive():
+            if inquiry.dead and not self._backstage.revive():
                 self._bury()
                 return
             if monotonic() > deadline:

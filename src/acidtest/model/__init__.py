@@ -1,5 +1,6 @@
 """The vocabulary as frozen data: no I/O, imports nothing of acidtest but its errors."""
 
+from acidtest.model.bug import Bug, BugKind, BugStatus, Sighting
 from acidtest.model.case import (
     Case,
     Statement,
@@ -13,9 +14,13 @@ from acidtest.model.expect import (
     ExpectAffected,
     Expectation,
     ExpectBlocked,
+    ExpectEnd,
     ExpectError,
+    ExpectLike,
     ExpectOk,
+    ExpectResumed,
     ExpectRows,
+    ExpectWarning,
     FinalExpectation,
 )
 from acidtest.model.history import Event, EventKind, History, Record
@@ -78,6 +83,9 @@ __all__ = [
     "Action",
     "Affected",
     "Blocked",
+    "Bug",
+    "BugKind",
+    "BugStatus",
     "Case",
     "Check",
     "Column",
@@ -93,9 +101,13 @@ __all__ = [
     "EventKind",
     "ExpectAffected",
     "ExpectBlocked",
+    "ExpectEnd",
     "ExpectError",
+    "ExpectLike",
     "ExpectOk",
+    "ExpectResumed",
     "ExpectRows",
+    "ExpectWarning",
     "Expectation",
     "Failed",
     "FailedOrder",
@@ -121,6 +133,7 @@ __all__ = [
     "Rows",
     "RowsWitness",
     "Schema",
+    "Sighting",
     "State",
     "StateWitness",
     "Statement",

@@ -181,6 +181,16 @@ class InProcessTarget(Target):
             return False
         return True
 
+    def reboot(self, kill: bool) -> None:
+        if kill:
+            raise UsageError(f"{self.label} runs inside acidtest and cannot be killed; use `\\restart`")
+        self._close_sessions()
+        self._reopen()
+
+    def _reopen(self) -> None:
+        """Open the file again, and the control session on it."""
+        self._control = self._connect()
+
     def close(self) -> None:
         self._close_sessions()
         with suppress(OSError):  # a folder that is gone or closed to us holds nothing that we could remove
