@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from acidtest import corpus, servers
-from acidtest.corpus.matrix import Found, observe_target
+from acidtest.bugs.cells import Found, observe
 from acidtest.execute import Executor
 from acidtest.targets.resolve import open_target
 
@@ -33,6 +33,6 @@ def test_the_document_says_what_the_server_does(target: str) -> None:
     if servers.find_installed(spec) is None:
         pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
     with open_target(target) as opened, Executor(opened) as executor:
-        cells = list(observe_target(executor, corpus.bugs(), None, lambda _what: None))
+        cells = [observe(executor, case, None) for case in corpus.bugs()]
     seen = {(cell.case, cell.level): WORDS.get(cell.found, cell.detail) for cell in cells}
     assert seen == documented()[target]
