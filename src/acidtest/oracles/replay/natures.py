@@ -22,6 +22,7 @@ class Nature(StrEnum):
     ADVISORY = "takes or gives up an advisory lock"
     INDEX = "makes or drops an index"
     TRUNCATE = "empties a table"
+    SCRIPT = "is several statements in one message"
     UNKNOWN = "may do anything"
 
 

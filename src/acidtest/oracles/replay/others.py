@@ -28,7 +28,7 @@ class Others:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._natures: dict[int, Nature] = {}
+        self._natures: dict[tuple[int, str], Nature] = {}
         self._schema = context.history.schema
         self._chains = context.chains
         self._transactions = context.transactions
@@ -39,15 +39,15 @@ class Others:
 
     def nature(self, state: SessionState, record: Record) -> Nature:
         """What a statement is to the walk."""
-        found = self._natures.get(record.step)
+        found = self._natures.get((record.step, record.sql))
         if found is None:
-            found = self._natures[record.step] = self._nature(state, record)
+            found = self._natures[record.step, record.sql] = self._nature(state, record)
         return found
 
     def _nature(self, state: SessionState, record: Record) -> Nature:
         history = self._context.history
         if record.parts:
-            return Nature.UNKNOWN  # a script: what became of which statement is not followed
+            return Nature.SCRIPT
         nature = nature_of(record.sql, history.dbms, state.claim.table_locks)
         if nature is Nature.UNKNOWN and calls_reading_procedure(record.sql, history.case):
             return Nature.LOOKS
