@@ -677,6 +677,46 @@ def test_scripts_that_cannot_be_taken_apart_are_unknown() -> None:
     assert "how its transactions run" in unknown(told(RC, ("tx1", level, Script(None, ROWS, None))))
 
 
+# -- two-phase commit
+
+
+def prepared(end: str, seen: Sequence[Row], level: Level = RC, final: Sequence[Row] = ROWS) -> History:
+    return told(
+        level,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx1", "PREPARE TRANSACTION 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+        ("tx2", f"{end} PREPARED 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", seen),
+        final=final,
+    )
+
+
+def test_a_prepared_transaction_ends_when_anybody_says_so() -> None:
+    new = ((1, 11), (2, 20))
+    assert passes(prepared("COMMIT", [(1, 11)], final=new))
+    assert passes(prepared("ROLLBACK", [(1, 10)]))
+    assert broken(prepared("COMMIT", [(1, 10)], final=new)) == (ViolationKind.WRONG_ROWS, 5)
+    assert broken(prepared("ROLLBACK", [(1, 10)], final=new)) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_prepared_transaction_keeps_its_locks() -> None:
+    def history(result: int | After) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "PREPARE TRANSACTION 'one'", None),
+            ("tx2", "UPDATE t SET v = v + 1 WHERE id = 1", result),
+            ("tx1", "COMMIT PREPARED 'one'", None),
+            final=((1, 12), (2, 20)),
+        )
+
+    assert passes(history(After(4, 1)))
+    assert missing(history(1)) is Hold.WRITTEN_ROW
+
+
 # -- levels of single transactions
 
 

@@ -137,7 +137,11 @@ class _Teller:
         word = sql.split(maxsplit=1)[0].upper()
         if word in ("BEGIN", "START"):
             return TransactionState.OPEN
+        if "PREPARED" in sql.upper().split():
+            return before
         if word in ("COMMIT", "ROLLBACK") and "TO" not in sql.upper().split():
+            return TransactionState.NONE
+        if sql.upper().startswith("PREPARE TRANSACTION"):
             return TransactionState.NONE
         if isinstance(outcome, Failed) and self._fails_whole and before is TransactionState.OPEN:
             return TransactionState.FAILED
