@@ -16,12 +16,13 @@ from acidtest.model import (
     Row,
     Schema,
     Table,
+    TransactionState,
     ViolationKind,
     WaitWitness,
 )
 from acidtest.model.schema import Action
 from acidtest.oracles import graph
-from tests.unit.told_histories import After, Step, World, passes, unknown, verdict
+from tests.unit.told_histories import After, Script, Step, World, passes, unknown, verdict
 
 RC, RR, SER = Level.READ_COMMITTED, Level.REPEATABLE_READ, Level.SERIALIZABLE
 CONFLICT = ErrorKind.SERIALIZATION_FAILURE
@@ -576,6 +577,144 @@ def test_a_procedure_that_only_reads_is_passed_over() -> None:
 
     assert broken(history("SELECT v FROM t")) == (ViolationKind.WRONG_ROWS, 1)
     assert unknown(history("DELETE FROM t"))
+
+
+# -- prepared statements and scripts
+
+
+@pytest.mark.parametrize(
+    ("prepare", "execute"),
+    [
+        ("PREPARE p AS UPDATE t SET v = 11 WHERE id = 1", "EXECUTE p"),
+        ("PREPARE p (int, int) AS UPDATE t SET v = $2 WHERE id = $1", "EXECUTE p(1, 11)"),
+        ("PREPARE p AS UPDATE t SET v = $2 WHERE id = $1", "EXECUTE p (1, 11)"),
+    ],
+)
+def test_execute_is_judged_as_the_statement_that_was_prepared(prepare: str, execute: str) -> None:
+    def history(count: int, seen: Sequence[Row]) -> History:
+        return told(
+            RC,
+            ("tx1", prepare, None),
+            ("tx1", execute, count),
+            ("tx2", "SELECT * FROM t WHERE id = 1", seen),
+            final=((1, 11), (2, 20)),
+        )
+
+    assert passes(history(1, [(1, 11)]))
+    assert broken(history(2, [(1, 11)])) == (ViolationKind.WRONG_AFFECTED_COUNT, 1)
+    assert broken(history(1, [(1, 10)])) == (ViolationKind.WRONG_ROWS, 2)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "execute"),
+    [
+        ("PREPARE q AS UPDATE t SET v = 11", "EXECUTE p"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p(now())"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p(1.5)"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p"),
+    ],
+)
+def test_what_execute_does_may_not_be_known(prepare: str, execute: str) -> None:
+    assert unknown(told(RC, ("tx1", prepare, None), ("tx1", execute, 1), WRONG_READ))
+
+
+def test_a_statement_is_prepared_for_its_own_session_until_it_is_given_up() -> None:
+    prepare = ("tx1", "PREPARE p AS SELECT * FROM t", None)
+    assert broken(told(RC, prepare, ("tx1", "EXECUTE p", [(1, 10)]))) == (ViolationKind.WRONG_ROWS, 1)
+    assert unknown(told(RC, prepare, ("tx2", "EXECUTE p", [(1, 10)])))
+    given_up = ("tx1", "DEALLOCATE p", None)
+    assert unknown(told(RC, prepare, given_up, ("tx1", "EXECUTE p", [(1, 10)])))
+
+
+BOTH = "UPDATE t SET v = 11 WHERE id = 1; UPDATE t SET v = 21 WHERE id = 2"
+CHANGED = ((1, 11), (2, 21))
+
+
+def test_a_script_is_judged_statement_by_statement() -> None:
+    assert passes(told(RC, ("tx1", BOTH, Script(1, 1)), final=CHANGED))
+    assert broken(told(RC, ("tx1", BOTH, Script(1, 2)), final=CHANGED)) == (
+        ViolationKind.WRONG_AFFECTED_COUNT,
+        0,
+    )
+    read = "UPDATE t SET v = 11 WHERE id = 1; SELECT * FROM t"
+    assert passes(told(RC, ("tx1", read, Script(1, [(1, 11), (2, 20)])), final=((1, 11), (2, 20))))
+    assert broken(told(RC, ("tx1", read, Script(1, ROWS)), final=((1, 11), (2, 20)))) == (
+        ViolationKind.WRONG_ROWS,
+        0,
+    )
+
+
+def test_a_script_outside_a_block_is_one_transaction() -> None:
+    failing = "UPDATE t SET v = 11 WHERE id = 1; INSERT INTO t VALUES (2, 0)"
+    step = ("tx1", failing, Script(1, ErrorKind.DUPLICATE_KEY))
+    assert passes(told(RC, step))
+    assert broken(told(RC, step, final=((1, 11), (2, 20)))) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_begin_takes_what_stands_before_it_into_its_transaction() -> None:
+    script = "UPDATE t SET v = 11 WHERE id = 1; BEGIN; UPDATE t SET v = 21 WHERE id = 2"
+    begun = ("tx1", script, Script(1, None, 1, after=TransactionState.OPEN))
+    assert passes(told(RC, begun, ("tx1", "ROLLBACK", None)))
+    assert broken(told(RC, begun, ("tx1", "ROLLBACK", None), final=((1, 11), (2, 20)))) == (
+        ViolationKind.WRONG_FINAL_STATE,
+        None,
+    )
+    ended = "BEGIN; UPDATE t SET v = 11 WHERE id = 1; COMMIT; UPDATE t SET v = 21 WHERE id = 2"
+    assert passes(told(RC, ("tx1", ended, Script(None, 1, None, 1)), final=CHANGED))
+
+
+def test_scripts_that_cannot_be_taken_apart_are_unknown() -> None:
+    held = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx2", BOTH, After(3, Script(1, 1))),
+        ("tx1", "COMMIT", None),
+        final=CHANGED,
+    )
+    assert "waited" in unknown(held)
+    level = "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM t; COMMIT"
+    assert "how its transactions run" in unknown(told(RC, ("tx1", level, Script(None, ROWS, None))))
+
+
+# -- two-phase commit
+
+
+def prepared(end: str, seen: Sequence[Row], level: Level = RC, final: Sequence[Row] = ROWS) -> History:
+    return told(
+        level,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx1", "PREPARE TRANSACTION 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+        ("tx2", f"{end} PREPARED 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", seen),
+        final=final,
+    )
+
+
+def test_a_prepared_transaction_ends_when_anybody_says_so() -> None:
+    new = ((1, 11), (2, 20))
+    assert passes(prepared("COMMIT", [(1, 11)], final=new))
+    assert passes(prepared("ROLLBACK", [(1, 10)]))
+    assert broken(prepared("COMMIT", [(1, 10)], final=new)) == (ViolationKind.WRONG_ROWS, 5)
+    assert broken(prepared("ROLLBACK", [(1, 10)], final=new)) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_prepared_transaction_keeps_its_locks() -> None:
+    def history(result: int | After) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "PREPARE TRANSACTION 'one'", None),
+            ("tx2", "UPDATE t SET v = v + 1 WHERE id = 1", result),
+            ("tx1", "COMMIT PREPARED 'one'", None),
+            final=((1, 12), (2, 20)),
+        )
+
+    assert passes(history(After(4, 1)))
+    assert missing(history(1)) is Hold.WRITTEN_ROW
 
 
 # -- levels of single transactions

@@ -22,6 +22,8 @@ class Nature(StrEnum):
     ADVISORY = "takes or gives up an advisory lock"
     INDEX = "makes or drops an index"
     TRUNCATE = "empties a table"
+    TWO_PHASE = "prepares a transaction, or ends one that was prepared"
+    SCRIPT = "is several statements in one message"
     UNKNOWN = "may do anything"
 
 
@@ -62,6 +64,8 @@ def nature_of(sql: str, dbms: str, table_locks: bool) -> Nature:
         return _nature_of_query(sql)
     if first in _SHOWS:
         return Nature.HARMLESS
+    if two_phase_of(sql) is not None:
+        return Nature.TWO_PHASE
     if dbms not in _EMBEDDED and _only_looks(sql, first, second):
         return Nature.LOOKS
     if first in ("SET", "RESET", "PRAGMA"):
@@ -158,6 +162,29 @@ def advisory_call(sql: str) -> Advisory | None:
         tries=match[1] is not None,
         of_transaction=match[2] is not None,
     )
+
+
+# -- two-phase commit
+
+
+class Phase(StrEnum):
+    """What a statement does to a prepared transaction."""
+
+    PREPARE = "PREPARE TRANSACTION"
+    COMMIT = "COMMIT PREPARED"
+    ROLLBACK = "ROLLBACK PREPARED"
+
+
+_PHASE = re.compile(
+    r"\s*((?:PREPARE\s+TRANSACTION|(?:COMMIT|ROLLBACK)\s+PREPARED))\s+'([^']*)'\s*", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=4096)
+def two_phase_of(sql: str) -> tuple[Phase, str] | None:
+    """PostgreSQL's statements of two-phase commit, and the name that they give to the transaction."""
+    match = _PHASE.fullmatch(sql)
+    return None if match is None else (Phase(" ".join(match[1].upper().split())), match[2])
 
 
 # -- procedures

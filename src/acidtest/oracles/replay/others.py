@@ -8,7 +8,14 @@ from acidtest.model import Failed, Record, TransactionState, Undone
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.advisory import AdvisoryLocks
 from acidtest.oracles.replay.context import Context
-from acidtest.oracles.replay.natures import Nature, calls_reading_procedure, locked_tables, nature_of
+from acidtest.oracles.replay.natures import (
+    Nature,
+    Phase,
+    calls_reading_procedure,
+    locked_tables,
+    nature_of,
+    two_phase_of,
+)
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.waits import Waits
 from acidtest.sql import kind_of
@@ -28,7 +35,7 @@ class Others:
 
     def __init__(self, context: Context) -> None:
         self._context = context
-        self._natures: dict[int, Nature] = {}
+        self._natures: dict[tuple[int, str], Nature] = {}
         self._schema = context.history.schema
         self._chains = context.chains
         self._transactions = context.transactions
@@ -39,15 +46,15 @@ class Others:
 
     def nature(self, state: SessionState, record: Record) -> Nature:
         """What a statement is to the walk."""
-        found = self._natures.get(record.step)
+        found = self._natures.get((record.step, record.sql))
         if found is None:
-            found = self._natures[record.step] = self._nature(state, record)
+            found = self._natures[record.step, record.sql] = self._nature(state, record)
         return found
 
     def _nature(self, state: SessionState, record: Record) -> Nature:
         history = self._context.history
         if record.parts:
-            return Nature.UNKNOWN  # a script: what became of which statement is not followed
+            return Nature.SCRIPT
         nature = nature_of(record.sql, history.dbms, state.claim.table_locks)
         if nature is Nature.UNKNOWN and calls_reading_procedure(record.sql, history.case):
             return Nature.LOOKS
@@ -76,6 +83,9 @@ class Others:
 
     def complete(self, state: SessionState, record: Record, nature: Nature) -> None:
         """A statement ends."""
+        if nature is Nature.TWO_PHASE and not isinstance(record.outcome, Failed):
+            self._two_phase(state, record)
+            return
         if state.failed:
             return
         if isinstance(record.outcome, Failed):
@@ -103,6 +113,18 @@ class Others:
             self._transactions.end(state, commit=True)  # MySQL: before it fails it commits what is open
         else:
             self._transactions.undo(state, record, outcome)
+
+    def _two_phase(self, state: SessionState, record: Record) -> None:
+        """Preparing a transaction parts it from its session; one that has failed is rolled back instead."""
+        found = two_phase_of(record.sql)
+        assert found is not None
+        phase, name = found
+        if phase is not Phase.PREPARE:
+            self._transactions.end_prepared(name, commit=phase is Phase.COMMIT)
+        elif state.failed:
+            self._transactions.end(state, commit=False)
+        else:
+            self._transactions.prepare(state, name)
 
     def _look(self, state: SessionState, record: Record) -> None:
         """What looks at tables may open a snapshot, or not."""

@@ -31,7 +31,9 @@ from acidtest.oracles.replay.found_rows import FoundRows
 from acidtest.oracles.replay.locks import table_locks_of
 from acidtest.oracles.replay.natures import Nature
 from acidtest.oracles.replay.others import Others
+from acidtest.oracles.replay.prepared import spelled_out
 from acidtest.oracles.replay.reads import Reads
+from acidtest.oracles.replay.scripts import ENDS, statements_of
 from acidtest.oracles.replay.timeline import in_order_of_effect
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
@@ -55,6 +57,7 @@ class Replay:
         choices: Choices | None = None,
         traces: bool = True,
     ) -> None:
+        history = spelled_out(history, {claim.grammar for claim in claims.values()})
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
         self._claims = claims
@@ -97,10 +100,7 @@ class Replay:
             if event.kind is EventKind.LAUNCHED:
                 state.claim = self._claims.at(event.session, event.step)
                 self._timeline.launch(event)
-                self._others.launch(state, record)
-                if self._others.nature(state, record) is Nature.ROWS:
-                    self._visibility.first_statement(state, record)
-                    self._waits.note_tables(state, record)
+                self._launch(state, record)
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
@@ -108,8 +108,34 @@ class Replay:
             raise UndecidedError("a statement ran over the limit")
         self._judge_final_state()
 
+    def _launch(self, state: SessionState, record: Record) -> None:
+        self._others.launch(state, record)
+        if self._others.nature(state, record) is Nature.ROWS:
+            self._visibility.first_statement(state, record)
+            self._waits.note_tables(state, record)
+
+    def _script(self, state: SessionState, record: Record) -> None:
+        """Outside a transaction block PostgreSQL makes one transaction of the statements of a message, and a
+        BEGIN takes them into its own:
+        https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT"""
+        own = False
+        for one in statements_of(state, record, bool(self._timeline.in_flight)):
+            begins = kind_of(one.sql) is StatementKind.BEGIN
+            if state.transaction is None and not begins and kind_of(one.sql) not in ENDS:
+                self._transactions.open(state)
+                own = True
+            own = own and not begins
+            self._timeline.start_over(record.step, self.chains.clock)
+            self._launch(state, one)
+            self._complete(state, one)
+        if own and state.transaction is not None:
+            self._transactions.end(state, commit=not isinstance(record.outcome, Failed))
+
     def _complete(self, state: SessionState, record: Record) -> None:
         nature = self._others.nature(state, record)
+        if nature is Nature.SCRIPT:
+            self._script(state, record)
+            return
         if nature is not Nature.ROWS:
             self._others.complete(state, record, nature)
             return
