@@ -20,10 +20,9 @@ class Act(StrEnum):
 
 def act_of(sql: str) -> Act | None:
     """The act that a statement's text means, if it is no SQL; an unknown one is the DBMS's to refuse."""
-    try:
-        return Act(sql.strip().lower()) if sql.lstrip().startswith("\\") else None
-    except ValueError:
+    if not sql.startswith("\\"):
         return None
+    return next((act for act in Act if act == sql.lower()), None)
 
 
 class Backstage(Protocol):

@@ -21,7 +21,6 @@ from acidtest.model import (
     Level,
     Outcome,
     Overran,
-    Record,
     State,
     Statement,
 )
@@ -105,7 +104,8 @@ class Executor:
             raise
         if feed is not None:
             case = as_it_went(case, log.records.values())
-        broken = any(map(_is_internal, log.records.values()))
+        outcomes = [record.outcome for record in log.records.values()]
+        broken = any(isinstance(one, Failed) and one.kind is ErrorKind.INTERNAL for one in outcomes)
         final, failures, died = self._finish(case, sessions, fresh, broken)
         self._last = History(
             origin=case,
@@ -253,7 +253,7 @@ class Executor:
         failures: _TeardownFailures = ()
         try:
             self._clean(case, sessions)
-            if any(may_change_schema(step.sql) for step in case.steps):
+            if any(may_change_schema(step.statement.sql) for step in case.steps):
                 self._ground.reread()
             final = self._ground.state()
             failures = self._tear_down(case)
@@ -310,12 +310,11 @@ class Executor:
 
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
         """End open transactions; replace sessions that are lost or cannot be cleaned, if the server lives."""
+        marked = {step.session for step in case.steps if may_leave_session_traces(step.statement.sql)}
         for name, session in sessions.items():
             if session.alive:
-                own = (step.sql for step in case.steps if step.session == name)
-                traces = any(map(may_leave_session_traces, own))
                 try:
-                    self.target.clean(session, thorough=traces)
+                    self.target.clean(session, thorough=name in marked)
                 except TargetFailedError:
                     session.close()  # what it still holds must not reach the next case
         lost = [session for session in self._sessions if not session.alive]
@@ -348,7 +347,3 @@ class _Backstage:
     def reboot(self, kill: bool) -> dict[str, Session]:
         self._sessions.update(self._executor.reboot(kill, self._levels))
         return self._sessions
-
-
-def _is_internal(record: Record) -> bool:
-    return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.INTERNAL

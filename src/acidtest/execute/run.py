@@ -8,7 +8,7 @@ to choose a victim. Pauses only pace the questions.
 
 import re
 import select
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
@@ -127,8 +127,10 @@ class Run:
             if step is not None:
                 act = act_of(step.sql)
                 self._launch(step) if act is None else self._perform(step, act)
-                if not step.statement.parallel or not self._can_go_on():
-                    self._settle()
+                if step.statement.parallel and self._can_go_on():
+                    continue
+                self._settle()
+                if step.statement.awaits:
                     self._await_answers(step)
             elif not self._goes_on_later():
                 break
@@ -141,12 +143,16 @@ class Run:
 
     def _take_next(self) -> Step | None:
         """The next step that is to be sent; what is not is omitted."""
-        free = {name for name, session in self._sessions.items() if session not in self._flights}
+        free: Collection[str] = self._sessions
+        if self._flights:
+            free = {name for name, session in self._sessions.items() if session not in self._flights}
         while (step := self._feed.next(free)) is not None:
-            if (why := self._given_up.get(step.session) or self._cut_short(step)) is None:
-                self._last[step.session] = step
-                return step
+            why = self._given_up.get(step.session)
+            if why is None and step.statement.joined:
+                why = self._cut_short(step)
             self._last[step.session] = step
+            if why is None:
+                return step
             self.log.skip(step, Omitted(why))
             self._tell(step)
         return None
@@ -156,9 +162,9 @@ class Run:
         self._feed.replied(step, self.log.records[step.index])
 
     def _cut_short(self, step: Step) -> str | None:
-        """Why a statement is not sent although its session is free: its step ended before it."""
+        """Why a joined statement is not sent although its session is free: its step ended before it."""
         before = self._last.get(step.session)
-        if not step.statement.joined or before is None:
+        if before is None:
             return None
         outcome = self.log.records[before.index].outcome
         if isinstance(outcome, Failed) and not _only_rolled_back(before, outcome):
@@ -172,11 +178,12 @@ class Run:
         if session in self._cut_off:
             self._cut_off.remove(session)
             self._listener.listen_to(session)
-        self._patient = self._patient or _sets_timeout(step.sql)
-        if step.statement.parameters is None:
-            session.launch(step.sql)
+        sql, parameters = step.statement.sql, step.statement.parameters
+        self._patient = self._patient or _sets_timeout(sql)
+        if parameters is None:
+            session.launch(sql)
         else:
-            session.launch(step.sql, step.statement.parameters)
+            session.launch(sql, parameters)
 
     def _can_go_on(self) -> bool:
         """Whether a session is free, so that another statement can run beside those in flight."""

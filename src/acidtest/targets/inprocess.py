@@ -39,7 +39,8 @@ class InProcessSession(Session):
         self._reply: Reply | None = None
 
     def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
-        refuse_parameters(parameters, "a DBMS inside this process")
+        if parameters is not None:
+            refuse_parameters(parameters, "a DBMS inside this process")
         self._reply = self.execute(sql)
 
     def poll(self) -> Reply | None:

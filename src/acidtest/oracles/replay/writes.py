@@ -72,7 +72,7 @@ class Writes:
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
         self._numbers.advance(shape.target, effect)
-        conflict = conflict or self._met_unseen(state, record, shape, effect)
+        conflict = conflict or self._met_unseen(state, record, shape, effect, views)
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(
                 state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
@@ -115,16 +115,22 @@ class Writes:
                 return f"{self._context.transactions.owner(other.transaction)} has written and not ended yet"
         return ""
 
-    def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
+    def _met_unseen(
+        self, state: SessionState, record: Record, shape: Shape, effect: Effect, views: Views
+    ) -> str:
         """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
-        if not state.claim.upserts_in_snapshot or shape.target is None:
+        if not state.claim.upserts_in_snapshot or shape.target is None or shape.verb is not Verb.INSERT:
             return ""
         moment = self._visibility.snapshot(state, record)
         visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
-        for row in effect.met:
-            newest = self._chains.newest(shape.target, row)
-            if not visible(newest) and self._chains.is_committed(newest.writer):
-                return f"it came upon a row of {shape.target} that is newer than its snapshot"
+        unseen = [
+            seen
+            for seen in self._chains.view(shape.target, self._visibility.committed(state))
+            if not visible(newest := self._chains.newest(shape.target, seen.row))
+            and self._chains.is_committed(newest.writer)
+        ]
+        if self._engine.met(record.sql, shape, unseen, views, effect):
+            return f"it came upon a row of {shape.target} that is newer than its snapshot"
         return ""
 
     def _wanted(
