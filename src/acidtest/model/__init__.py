@@ -47,7 +47,13 @@ from acidtest.model.schema import (
     Table,
     freeze_state,
 )
-from acidtest.model.trace import Dependency, DependencyKind, Trace
+from acidtest.model.trace import (
+    Dependency,
+    DependencyKind,
+    StatementDependency,
+    StatementDependencyKind,
+    Trace,
+)
 from acidtest.model.value import Row, Value, same_rows, sort_rows, typed_row
 from acidtest.model.verdict import (
     Breach,
@@ -132,6 +138,8 @@ __all__ = [
     "State",
     "StateWitness",
     "Statement",
+    "StatementDependency",
+    "StatementDependencyKind",
     "Status",
     "Step",
     "Table",

@@ -91,7 +91,8 @@ class Writes:
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
-        self._tracer.saw(state, record, shape, {**views, shape.target: work}, visible)
+        found = views if shape.verb is Verb.INSERT else {**views, shape.target: work}
+        self._tracer.saw(state, record, shape, found, visible)
         self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         for one in wanted:
