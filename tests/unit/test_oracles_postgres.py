@@ -547,7 +547,6 @@ def test_what_changes_no_result_is_passed_over(sql: str) -> None:
         "EXPLAIN ANALYZE DELETE FROM t",
         "CREATE UNIQUE INDEX i ON t (v)",
         "DROP INDEX t_pkey",
-        "ALTER TABLE t ADD COLUMN w INT",
         "EXECUTE p",
         "CALL p()",
     ],
@@ -675,6 +674,94 @@ def test_scripts_that_cannot_be_taken_apart_are_unknown() -> None:
     assert "waited" in unknown(held)
     level = "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM t; COMMIT"
     assert "how its transactions run" in unknown(told(RC, ("tx1", level, Script(None, ROWS, None))))
+
+
+# -- columns that are added
+
+WIDE = ((1, 10, 5), (2, 20, 5))
+
+
+def test_rows_hold_the_default_of_a_new_column() -> None:
+    add = ("tx1", "ALTER TABLE t ADD COLUMN w INT DEFAULT 5", None)
+    assert passes(told(RC, add, ("tx2", "SELECT * FROM t", WIDE), final=WIDE))
+    assert broken(told(RC, add, ("tx2", "SELECT * FROM t", [(1, 10, 5), (2, 20, None)]), final=WIDE)) == (
+        ViolationKind.WRONG_ROWS,
+        1,
+    )
+    without = ("tx1", "ALTER TABLE T ADD W INT", None)
+    written = ("tx2", "UPDATE t SET w = v WHERE id = 1", 1)
+    inserted = ("tx2", "INSERT INTO t (id, w) VALUES (3, 7)", 1)
+    new = ((1, 10, 10), (2, 20, None), (3, None, 7))
+    assert passes(told(RC, without, written, inserted, final=new))
+    assert broken(told(RC, without, written, inserted, final=WIDE)) == (
+        ViolationKind.WRONG_FINAL_STATE,
+        None,
+    )
+
+
+def adding(seen: Sequence[Row], waits: bool = True) -> History:
+    return told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "ALTER TABLE t ADD COLUMN w INT DEFAULT 5", None),
+        ("tx1", "UPDATE t SET w = 6 WHERE id = 1", 1),
+        ("tx2", "SELECT * FROM t", After(4, seen) if waits else seen),
+        ("tx1", "ROLLBACK", None),
+        ("tx2", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        final=((1, 11), (2, 20)),
+    )
+
+
+def test_a_column_that_is_taken_back_was_never_there() -> None:
+    assert passes(adding(ROWS))
+    assert broken(adding(WIDE)) == (ViolationKind.WRONG_ROWS, 3)
+    assert missing(adding(ROWS, waits=False)) is Hold.TABLE
+
+
+def test_who_adds_a_column_waits_for_those_who_work_on_the_table() -> None:
+    def history(result: After | None) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t", ROWS),
+            ("tx2", "ALTER TABLE t ADD COLUMN w INT", result),
+            ("tx1", "COMMIT", None),
+            final=((1, 10, None), (2, 20, None)),
+        )
+
+    assert passes(history(After(3, None)))
+    assert missing(history(None)) is Hold.TABLE
+
+
+def test_a_snapshot_that_is_older_than_a_rewritten_table_is_unknown() -> None:
+    def history(definition: str, seen: Sequence[Row]) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT 1", [(1,)]),
+            ("tx2", f"ALTER TABLE t ADD COLUMN w INT {definition}", None),
+            ("tx1", "SELECT * FROM t", seen),
+            ("tx1", "COMMIT", None),
+            final=seen,
+        )
+
+    assert passes(history("", ((1, 10, None), (2, 20, None))))
+    assert "rewritten" in unknown(history("DEFAULT 5", WIDE))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ALTER TABLE t ADD COLUMN w INT UNIQUE",
+        "ALTER TABLE t ADD COLUMN w INT DEFAULT random()",
+        "ALTER TABLE t ADD COLUMN w INT, ADD COLUMN x INT",
+        "ALTER TABLE t ADD COLUMN w INT NOT NULL",
+        "ALTER TABLE t ADD CONSTRAINT c CHECK (v > 0)",
+        "ALTER TABLE u ADD COLUMN w INT",
+    ],
+)
+def test_other_changes_of_tables_are_unknown(sql: str) -> None:
+    assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
 
 
 # -- two-phase commit

@@ -24,6 +24,7 @@ from acidtest.model import (
 )
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Engine, UndecidedError
+from acidtest.oracles.replay.altering import fitting, with_columns
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.failures import Failures
@@ -60,7 +61,10 @@ class Replay:
         history = spelled_out(history, {claim.grammar for claim in claims.values()})
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
+        self._first_schema = history.schema
+        self._columns_added = 0
         self._claims = claims
+        self._context = context
         self.unexplained_conflicts = context.unexplained_conflicts
         self.chains = context.chains
         self.locks = context.transactions.locks
@@ -77,6 +81,31 @@ class Replay:
         self._tracer = Tracer(context.chains, context.transactions, engine, traces)
         self._reads = Reads(context, self._tracer)
         self._writes = Writes(context, self._tracer)
+
+    def _follow_definitions(self) -> None:
+        """Go on with other definitions, if a column was added or taken back."""
+        added = self._transactions.added
+        if len(added) == self._columns_added:
+            return
+        self._columns_added = len(added)
+        before, engine = self.history.schema, self._context.engine
+        schema = with_columns(self._first_schema, added)
+        for table in before.tables:
+            columns = schema.table(table.name).columns
+            values = [engine.default_of(table, one) for one in columns[len(table.columns) :]]
+            if len(columns) != len(table.columns):
+                self.chains.reshape(table.name, fitting(len(columns), values))
+        self.history = replace(self.history, schema=schema)
+        self._context = context = replace(
+            self._context, history=self.history, engine=engine.with_schema(schema)
+        )
+        self._work = FoundRows(context)
+        self._failures = Failures(context)
+        self._others = Others(context, self._others.advisory)
+        self._waits = Waits(context)
+        self._tracer.give_up("rows whose columns have changed")
+        self._reads = Reads(context, self._tracer, self._reads.undecided)
+        self._writes = Writes(context, self._tracer, self._writes.numbers)
 
     def trace(self) -> Trace:
         """What the transactions read and wrote; to be asked when the walk is over."""
@@ -104,6 +133,7 @@ class Replay:
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
+                self._follow_definitions()
         if any(isinstance(record.outcome, Overran) for record in self.history.records):
             raise UndecidedError("a statement ran over the limit")
         self._judge_final_state()
@@ -252,6 +282,7 @@ class Replay:
     def _judge_final_state(self) -> None:
         for state in self.sessions.values():
             self._transactions.end(state, commit=False)
+        self._follow_definitions()
         assert self.history.final is not None
         for table, rows in self.history.final.items():
             expected = self.chains.view(table, lambda version: self.chains.is_committed(version.writer))

@@ -44,7 +44,7 @@ from acidtest.sql.shape import Shape, Verb
 class Writes:
     """The writes of a walk."""
 
-    def __init__(self, context: Context, tracer: Tracer) -> None:
+    def __init__(self, context: Context, tracer: Tracer, numbers: Counters | None = None) -> None:
         self._context = context
         self._schema = context.history.schema
         self._engine = context.engine
@@ -55,7 +55,7 @@ class Writes:
         self._work = FoundRows(context)
         self._waits = Waits(context)
         self._failures = Failures(context)
-        self._numbers = Counters(context)
+        self.numbers = numbers or Counters(context)
         self._tracer = tracer
 
     def judge(self, state: SessionState, record: Record, shape: Shape) -> None:
@@ -66,12 +66,12 @@ class Writes:
         work, conflict = self._work.rows(state, record, shape)
         outcome = record.outcome
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
-        if isinstance(outcome, Failed) and lost and self._numbers.next(shape.target) is None:
+        if isinstance(outcome, Failed) and lost and self.numbers.next(shape.target) is None:
             self._failures.judge_conflict(state, record, outcome, reason=conflict)
             return
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
-        self._numbers.advance(shape.target, effect)
+        self.numbers.advance(shape.target, effect)
         conflict = conflict or self._met_unseen(state, record, shape, effect)
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(
@@ -179,7 +179,7 @@ class Writes:
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
             if self._chains.view(shape.target, visible) != existing:
                 raise UndecidedError("an upsert whose snapshot is older than the table")
-        number = self._numbers.next(shape.target)
+        number = self.numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
         doubtful = self._work.doubtful(state, record, shape, self._tried(record, shape, work, effect))
