@@ -485,7 +485,7 @@ def test_what_a_foreign_key_finds_beyond_the_snapshot_is_unknown() -> None:
         ("UPDATE t SET v = 0 WHERE ctid = '(0,1)'", "a system column"),
         ("SELECT f(v) FROM t", "a function of the case's own"),
         ("SELECT * FROM w", "a table that is not one of the case"),
-        ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "a write inside of a query"),
+        ("WITH x AS (DELETE FROM t), y AS (DELETE FROM t) SELECT 1", "a write inside of a query"),
         ("WITH x AS (SELECT * FROM t FOR UPDATE) SELECT * FROM x", "locks inside of a query"),
         ("SELECT * FROM ONLY t", "ONLY a part of a table"),
         ("UPDATE t SET v = 1", "triggers and rules"),
@@ -576,6 +576,67 @@ def test_a_procedure_that_only_reads_is_passed_over() -> None:
 
     assert broken(history("SELECT v FROM t")) == (ViolationKind.WRONG_ROWS, 1)
     assert unknown(history("DELETE FROM t"))
+
+
+# -- writes inside of queries
+
+
+def both(sql: str, result: Sequence[Row] | int, c: Sequence[Row] = (), t: Sequence[Row] = ROWS) -> History:
+    loose = World(
+        "postgres",
+        Schema((replace(CHILD, foreign_keys=()), T), folds_names="lower"),
+        {"t": ROWS, "c": ((5, 1),)},
+        version="18.4",
+    )
+    return loose.history(RC, (("tx1", sql, result),), {"t": t, "c": ((5, 1), *c)})
+
+
+def test_a_query_sees_what_was_there_before_the_writes_inside_of_it() -> None:
+    write = "UPDATE t SET v = 11 WHERE id = 1 RETURNING id, v"
+    sql = f"WITH x AS ({write}) SELECT t.v, x.v FROM t JOIN x USING (id)"
+    new = ((1, 11), (2, 20))
+    assert passes(both(sql, [(10, 11)], t=new))
+    assert broken(both(sql, [(11, 11)], t=new)) == (ViolationKind.WRONG_ROWS, 0)
+    assert broken(both(sql, [(10, 11)])) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+@pytest.mark.parametrize(
+    "returning", ["RETURNING *", "RETURNING t.*", "RETURNING id, v", "RETURNING t.id AS one, v AS other"]
+)
+def test_what_a_write_returns_may_be_written_elsewhere(returning: str) -> None:
+    sql = f"WITH x AS (DELETE FROM t WHERE id = 1 {returning}) INSERT INTO c SELECT * FROM x"
+    assert passes(both(sql, 1, c=((1, 10),), t=ROWS[1:]))
+    assert broken(both(sql, 2, c=((1, 10),), t=ROWS[1:])) == (ViolationKind.WRONG_AFFECTED_COUNT, 0)
+    assert broken(both(sql, 1, c=((1, 11),), t=ROWS[1:])) == (ViolationKind.WRONG_FINAL_STATE, None)
+    nothing = sql.replace("id = 1", "id = 9")
+    assert passes(both(nothing, 0))
+
+
+def test_several_tables_may_be_written_at_once() -> None:
+    sql = "WITH x AS (UPDATE t SET v = 0), y AS (DELETE FROM c RETURNING a) SELECT count(*) FROM y"
+    history = both(sql, [(1,)], t=((1, 0), (2, 0)))
+    assert broken(history) == (ViolationKind.WRONG_FINAL_STATE, None)
+    assert history.final is not None
+    assert passes(replace(history, final={**history.final, "c": ()}))
+
+
+def test_a_write_inside_waits_like_any_other() -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx2", "WITH x AS (DELETE FROM t WHERE id = 1 RETURNING id) SELECT id FROM x", [(1,)]),
+    )
+    assert missing(history) is Hold.WRITTEN_ROW
+
+
+def test_writes_inside_that_have_to_do_with_each_other_are_unknown() -> None:
+    parent = "WITH x AS (INSERT INTO t VALUES (3, 30)) INSERT INTO c VALUES (1, 3)"
+    assert "with each other" in unknown(family(RC, ("tx1", parent, 1)))
+    looking = "WITH x AS (DELETE FROM c RETURNING a) UPDATE t SET v = (SELECT count(*) FROM c)"
+    assert "with each other" in unknown(both(looking, 2))
+    computed = "WITH x AS (DELETE FROM t RETURNING v + 1) SELECT * FROM x"
+    assert "an expression" in unknown(both(computed, [(11,), (21,)], t=()))
 
 
 # -- prepared statements and scripts

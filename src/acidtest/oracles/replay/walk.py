@@ -43,6 +43,7 @@ from acidtest.oracles.replay.uniqueness import broken_key
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.writes import Writes
+from acidtest.oracles.replay.writing_ctes import WritingCtes
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Shape, Verb
 
@@ -245,12 +246,20 @@ class Replay:
             self._waits.require_for_tables(state, record, modes)
         if any(one.table in shape.reads for one in state.pending):
             self._after_a_broken_key(state, record, shape)
+        elif shape.writes_inside:
+            self._writes_inside(state, record, shape)
         elif shape.verb is Verb.READ:
             self._reads.judge(state, record, shape, alone)
         else:
             self._writes.judge(state, record, shape)
         if not isinstance(record.outcome, Failed):
             self._waits.take_tables(state, record, modes)
+
+    def _writes_inside(self, state: SessionState, record: Record, shape: Shape) -> None:
+        if isinstance(record.outcome, Failed):
+            self._not_followed(state, record, "a write inside of a query")
+            return
+        WritingCtes(self._context, self._writes, self._tracer).judge(state, record, shape)
 
     def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape) -> None:
         """Which of two rows with one key the transaction sees is not laid down; COMMIT decides."""

@@ -60,6 +60,10 @@ class Writes:
 
     def judge(self, state: SessionState, record: Record, shape: Shape) -> None:
         """Judge a write, and put what it did onto the chains."""
+        self.carry_out(state, record, shape, compares=True)
+
+    def carry_out(self, state: SessionState, record: Record, shape: Shape, compares: bool = False) -> Effect:
+        """The same for a part of a statement, of which the DBMS need not tell what it did."""
         assert shape.target is not None
         if record.waited and shape.tree.args.get("limit"):
             self._require_one_choice(state, record, shape.target)
@@ -68,7 +72,7 @@ class Writes:
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
         if isinstance(outcome, Failed) and lost and self.numbers.next(shape.target) is None:
             self._failures.judge_conflict(state, record, outcome, reason=conflict)
-            return
+            return Effect()
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
         self.numbers.advance(shape.target, effect)
@@ -77,17 +81,20 @@ class Writes:
             self._failures.judge_conflict(
                 state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
             )
-            return
+            return effect
         late = state.claim.on_conflict is OnConflict.AT_COMMIT
         if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
             state.pending.append(Pending(shape.target, record.step))
-            return
+            return effect
         self._failures.require_conflict(state, record, conflict or self._other_writer(state))
         wanted = list(self._wanted(state, shape, work, effect))
         for one in wanted:
             self._waits.require_for_rows(state, record, shape, one)
         self._waits.require_for_keys(state, record, shape, effect)
-        _compare(record, effect)
+        if compares:
+            _compare(record, effect)
+        elif effect.errors:
+            raise _breaks_a_constraint(record, effect)
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
@@ -97,6 +104,7 @@ class Writes:
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
         self._note_unknown_locks(state, record, shape)
+        return effect
 
     def _require_one_choice(self, state: SessionState, record: Record, table: str) -> None:
         """LIMIT takes rows as it goes. Where a statement locks the rows and gaps that it passes by, what it
@@ -322,11 +330,7 @@ def _compare(record: Record, effect: Effect) -> None:
     if not isinstance(outcome, Affected | Rows) or (isinstance(outcome, Rows) and effect.returned is None):
         raise UndecidedError("a write with a result set")
     if effect.errors:
-        raise ViolationError(
-            record.step,
-            ErrorWitness(effect.errors, None),
-            "the statement succeeded although it breaks a constraint of its table",
-        )
+        raise _breaks_a_constraint(record, effect)
     if isinstance(outcome, Rows):
         if Counter(outcome.rows) != Counter(effect.returned):
             raise ViolationError(
@@ -341,6 +345,11 @@ def _compare(record: Record, effect: Effect) -> None:
             CountWitness(effect.counts, outcome.count),
             "the statement worked on other rows than those it had to see",
         )
+
+
+def _breaks_a_constraint(record: Record, effect: Effect) -> ViolationError:
+    because = "the statement succeeded although it breaks a constraint of its table"
+    return ViolationError(record.step, ErrorWitness(effect.errors, None), because)
 
 
 def _adds_rows_only(shape: Shape) -> bool:
