@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from acidtest import corpus, servers
-from acidtest.corpus.matrix import Found, observe_target
+from acidtest.bugs.cells import Found, levels_for, observe
 from acidtest.execute import Executor
 from acidtest.model import Case
 from acidtest.targets.resolve import open_target
@@ -37,7 +37,8 @@ def observed(target: str, cases: Sequence[Case], levels: str | None) -> dict[tup
     if servers.find_installed(spec) is None:
         pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
     with open_target(target) as opened, Executor(opened) as executor:
-        cells = list(observe_target(executor, cases, levels, lambda _what: None))
+        chosen = levels_for(levels, opened.levels)
+        cells = [observe(executor, case, level) for case in cases for level in chosen]
     return {(cell.case, cell.level): WORDS.get(cell.found, cell.detail) for cell in cells}
 
 

@@ -311,6 +311,14 @@ class DuckDBTarget(InProcessTarget):
             raise UsageError(f"{self.label}: cannot create {self._file.path}: {error}") from None
         self._control = self._connect()
 
+    def _reopen(self) -> None:
+        self._close_database()
+        try:
+            self._database = self._driver.connect(str(self._file.path), config=SETTINGS)
+        except self._driver.Error as error:
+            raise TargetFailedError(f"{self.label}: the database cannot be opened again: {error}") from None
+        super()._reopen()
+
     def _connect(self) -> DuckDBSession:
         return DuckDBSession(self._driver, self._database, self._watchdog)
 

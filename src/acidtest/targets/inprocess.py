@@ -39,7 +39,8 @@ class InProcessSession(Session):
         self._reply: Reply | None = None
 
     def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
-        refuse_parameters(parameters, "a DBMS inside this process")
+        if parameters is not None:
+            refuse_parameters(parameters, "a DBMS inside this process")
         self._reply = self.execute(sql)
 
     def poll(self) -> Reply | None:
@@ -180,6 +181,16 @@ class InProcessTarget(Target):
         except (UsageError, TargetFailedError):
             return False
         return True
+
+    def reboot(self, kill: bool) -> None:
+        if kill:
+            raise UsageError(f"{self.label} runs inside acidtest and cannot be killed; use `\\restart`")
+        self._close_sessions()
+        self._reopen()
+
+    def _reopen(self) -> None:
+        """Open the file again, and the control session on it."""
+        self._control = self._connect()
 
     def close(self) -> None:
         self._close_sessions()

@@ -202,6 +202,18 @@ def levels_of(spec: str) -> tuple[Level, ...]:
     return cast(type[Target], make_target(_variant(name, spec))).levels
 
 
+def default_level_of(spec: str) -> Level:
+    """The level that a target has by default, without opening it."""
+    name, _address = check_spec(spec)
+    return cast(type[Target], make_target(_variant(name, spec))).default_level
+
+
+def embedded_version(spec: str) -> str:
+    """The version of what runs inside this process, which has to be opened to tell."""
+    with open_target(spec) as opened:
+        return opened.version
+
+
 def expand_spec(spec: str) -> list[str]:
     """The targets that a specification means: all installed ones for `NAME@*` and ranges, else itself."""
     name, address = check_spec(spec)

@@ -67,6 +67,12 @@ class Engine(ABC):
         of the tables that foreign keys connect with it."""
 
     @abstractmethod
+    def met(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views, effect: Effect
+    ) -> Sequence[int]:
+        """Upon which of these living rows of its table an INSERT with that effect came."""
+
+    @abstractmethod
     def related(self, sql: str, shape: Shape) -> Sequence[str]:
         """Tables that foreign keys connect with the one that is written, itself perhaps among them."""
 

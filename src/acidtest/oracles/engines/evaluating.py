@@ -87,6 +87,12 @@ class EvaluatingEngine(Engine):
         except EvaluationError as error:
             raise UndecidedError(f"an error of kind {error.kind.value} on the way") from error
 
+    def met(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views, effect: Effect
+    ) -> Sequence[int]:
+        del sql, shape, views  # the effect tells
+        return [seen.row for seen in rows if seen.row in effect.met]
+
     def related(self, sql: str, shape: Shape) -> tuple[str, ...]:
         return self._write(sql, shape).related
 

@@ -58,6 +58,32 @@ class Reads:
             self._require_one_view(state, record, shape)
             self._locking(state, record, about_one_table(shape, state.claim.grammar))
 
+    def judge_broken(
+        self, state: SessionState, record: Record, shape: Shape, alone: bool, followed: bool
+    ) -> None:
+        """Judge a read of a table whose key the transaction has broken. `followed`: the chains show what
+        a scan finds; who goes by a key may find less."""
+        try:
+            if followed:
+                self.judge(state, record, shape, alone)
+                return
+        except ViolationError:
+            if not self._may_go_by_key(shape):
+                raise
+        self.undecided.append("a read of a table whose key the transaction has broken")
+
+    def _may_go_by_key(self, shape: Shape) -> bool:
+        tables = [self._history.schema.table(name) for name in shape.reads]
+        keys = {name.lower() for one in tables for index in one.indexes for name in index.columns}
+        parts = [part for name, part in shape.tree.args.items() if name != "expressions" and part]
+        named = {
+            column.name.lower()
+            for part in parts
+            if isinstance(part, exp.Expression)
+            for column in part.find_all(exp.Column)
+        }
+        return not shape.plain or bool(named & keys)
+
     # -- plain reads
 
     def _plain(self, state: SessionState, record: Record, shape: Shape, alone: bool) -> None:

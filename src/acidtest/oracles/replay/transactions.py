@@ -34,6 +34,8 @@ class Pending:
     step: int
     sure: bool = True
     """Nothing has been written to the table since that may have taken it back."""
+    followed: bool = False
+    """The chains show what the transaction itself sees of it."""
 
 
 @dataclass(slots=True)

@@ -245,7 +245,7 @@ class Replay:
         if not isinstance(record.outcome, Failed):
             self._waits.require_for_tables(state, record, modes)
         if any(one.table in shape.reads for one in state.pending):
-            self._after_a_broken_key(state, record, shape)
+            self._after_a_broken_key(state, record, shape, alone)
         elif shape.writes_inside:
             self._writes_inside(state, record, shape)
         elif shape.verb is Verb.READ:
@@ -261,16 +261,18 @@ class Replay:
             return
         WritingCtes(self._context, self._writes, self._tracer).judge(state, record, shape)
 
-    def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape) -> None:
-        """Which of two rows with one key the transaction sees is not laid down; COMMIT decides."""
+    def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape, alone: bool) -> None:
+        """Which of two rows with one key a transaction finds by it is not laid down; COMMIT decides."""
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(state, record, record.outcome, may_fail=OF_THE_DATA)
         elif shape.verb is Verb.READ:
-            self._reads.undecided.append("a read of a table whose key the transaction has broken")
+            followed = all(one.followed for one in state.pending if one.table in shape.reads)
+            self._reads.judge_broken(state, record, shape, alone, followed)
         else:
             written = set(shape.writes)
             state.pending = [
-                replace(one, sure=one.sure and one.table not in written) for one in state.pending
+                replace(one, sure=False, followed=False) if one.table in written else one
+                for one in state.pending
             ]
 
     def _start_late(self, state: SessionState, record: Record) -> None:

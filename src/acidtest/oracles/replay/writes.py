@@ -7,7 +7,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from acidtest.claims import OnConflict, Sees
-from acidtest.evaluator.writes import Change, Effect
+from acidtest.evaluator.writes import Change, Effect, UniqueIndex
 from acidtest.model import (
     Affected,
     CountWitness,
@@ -76,7 +76,7 @@ class Writes:
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
         self.numbers.advance(shape.target, effect)
-        conflict = conflict or self._met_unseen(state, record, shape, effect)
+        conflict = conflict or self._met_unseen(state, record, shape, effect, views)
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(
                 state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
@@ -84,7 +84,7 @@ class Writes:
             return effect
         late = state.claim.on_conflict is OnConflict.AT_COMMIT
         if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
-            state.pending.append(Pending(shape.target, record.step))
+            self._break_key(state, record, shape, views)
             return effect
         self._failures.require_conflict(state, record, conflict or self._other_writer(state))
         wanted = list(self._wanted(state, shape, work, effect))
@@ -98,13 +98,46 @@ class Writes:
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
-        self._tracer.saw(state, record, shape, {**views, shape.target: work}, visible)
+        found = views if shape.verb is Verb.INSERT else {**views, shape.target: work}
+        self._tracer.saw(state, record, shape, found, visible)
         self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
         self._note_unknown_locks(state, record, shape)
         return effect
+
+    def _break_key(self, state: SessionState, record: Record, shape: Shape, views: Views) -> None:
+        """A write that broke a key, which COMMIT will notice. An INSERT looks for the key among the
+        transaction's own rows alone, and what is kept under its key it hides from the transaction:
+        https://docs.pingcap.com/tidb/stable/constraints#optimistic-transactions"""
+        assert shape.target is not None
+        own = self._chains.view(shape.target, lambda version: version.writer == state.transaction)
+        number, related = self.numbers.next(shape.target), self._related(state, record, shape)
+        # A server that does not tell what rows are kept by leaves it open which rows are hidden.
+        told = any(index.clustered is not None for index in self._schema.table(shape.target).indexes)
+        followed = told and _adds_rows_only(shape)
+        if followed:
+            effect = self._engine.effect(record.sql, shape, [], own, views, number, related)
+            followed = not effect.errors
+        if followed:
+            _compare(record, effect)
+            self._hide_keys(state, record, shape, effect)
+        state.pending.append(Pending(shape.target, record.step, followed=followed))
+
+    def _hide_keys(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> None:
+        """Put new rows onto the chains, over those that are kept under the same keys."""
+        assert shape.target is not None
+        assert state.transaction is not None
+        existing = self._chains.view(shape.target, self._keys_seen(state, record))
+        index = self._clustered(state, record, shape)
+        for values in (change.values for change in effect.changes if change.values is not None):
+            twins = (seen.row for seen in existing if index and index.key(seen.values) == index.key(values))
+            row = next(twins, None)
+            if row is None:
+                self._chains.insert(shape.target, values, state.transaction, record.step)
+            else:
+                self._chains.write(shape.target, row, values, state.transaction, record.step)
 
     def _require_one_choice(self, state: SessionState, record: Record, table: str) -> None:
         """LIMIT takes rows as it goes. Where a statement locks the rows and gaps that it passes by, what it
@@ -123,16 +156,22 @@ class Writes:
                 return f"{self._context.transactions.owner(other.transaction)} has written and not ended yet"
         return ""
 
-    def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
+    def _met_unseen(
+        self, state: SessionState, record: Record, shape: Shape, effect: Effect, views: Views
+    ) -> str:
         """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
-        if not state.claim.upserts_in_snapshot or shape.target is None:
+        if not state.claim.upserts_in_snapshot or shape.target is None or shape.verb is not Verb.INSERT:
             return ""
         moment = self._visibility.snapshot(state, record)
         visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
-        for row in effect.met:
-            newest = self._chains.newest(shape.target, row)
-            if not visible(newest) and self._chains.is_committed(newest.writer):
-                return f"it came upon a row of {shape.target} that is newer than its snapshot"
+        unseen = [
+            seen
+            for seen in self._chains.view(shape.target, self._visibility.committed(state))
+            if not visible(newest := self._chains.newest(shape.target, seen.row))
+            and self._chains.is_committed(newest.writer)
+        ]
+        if self._engine.met(record.sql, shape, unseen, views, effect):
+            return f"it came upon a row of {shape.target} that is newer than its snapshot"
         return ""
 
     def _wanted(
@@ -311,17 +350,21 @@ class Writes:
     def _revived(self, state: SessionState, record: Record, shape: Shape, values: Row) -> int | None:
         """The deleted row that a new one takes the place of, where the primary key is what a row is."""
         assert shape.target is not None
+        index = self._clustered(state, record, shape)
+        for row, versions in self._chains.rows(shape.target) if index else ():
+            last = next((one.values for one in reversed(versions) if one.values is not None), None)
+            if index and versions[-1].deleted and last is not None and index.key(last) == index.key(values):
+                return row
+        return None
+
+    def _clustered(self, state: SessionState, record: Record, shape: Shape) -> UniqueIndex | None:
+        """The index that rows are kept by, if the key is what a row is."""
+        assert shape.target is not None
         clustered = clustered_index(self._schema.table(shape.target))
         if not state.claim.rows_are_keys or clustered is None:
             return None
-        indexes = [
-            one for one in self._engine.unique_indexes(record.sql, shape) if one.name == clustered.name
-        ]
-        for row, versions in self._chains.rows(shape.target) if indexes else ():
-            last = next((one.values for one in reversed(versions) if one.values is not None), None)
-            if versions[-1].deleted and last is not None and indexes[0].key(last) == indexes[0].key(values):
-                return row
-        return None
+        indexes = self._engine.unique_indexes(record.sql, shape)
+        return next((one for one in indexes if one.name == clustered.name), None)
 
 
 def _compare(record: Record, effect: Effect) -> None:
