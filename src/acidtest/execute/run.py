@@ -41,7 +41,7 @@ NOT_RELEASED = frozenset(
 """Errors that end a wait although nobody gave up the lock."""
 
 _TIMEOUT = re.compile(
-    r"\b\w*(?:lock_wait|lock|statement|transaction)_timeout\b|\bmax_statement_time\b|\bWAIT\s+\d",
+    r"\b\w*(?:lock_wait|lock|statement|transaction|session)_timeout\b|\bwait_timeout\b|\bmax_statement_time\b|\bWAIT\s+\d",
     re.IGNORECASE,
 )
 """A case that sets a time-out wants to see it come."""

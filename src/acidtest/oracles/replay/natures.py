@@ -6,8 +6,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 from acidtest.claims.characteristics import characteristics_of
-from acidtest.claims.settings import changes_nothing
+from acidtest.claims.settings import changes_nothing, has_one_schema
 from acidtest.model import Case
+from acidtest.oracles.replay.altering import added_column
 from acidtest.sql import StatementKind, kind_of
 
 
@@ -22,6 +23,7 @@ class Nature(StrEnum):
     ADVISORY = "takes or gives up an advisory lock"
     INDEX = "makes or drops an index"
     TRUNCATE = "empties a table"
+    ADD_COLUMN = "adds a column to a table"
     TWO_PHASE = "prepares a transaction, or ends one that was prepared"
     SCRIPT = "is several statements in one message"
     UNKNOWN = "may do anything"
@@ -76,6 +78,8 @@ def nature_of(sql: str, dbms: str, table_locks: bool) -> Nature:
         return Nature.INDEX
     if first == "TRUNCATE":
         return Nature.TRUNCATE
+    if first == "ALTER" and has_one_schema(dbms) and added_column(sql) is not None:
+        return Nature.ADD_COLUMN
     of_rows = kind_of(sql) not in (StatementKind.DDL, StatementKind.SESSION, StatementKind.OTHER)
     return Nature.ROWS if of_rows else Nature.UNKNOWN
 

@@ -30,8 +30,8 @@ _SUBQUERIES = (exp.Subquery, exp.Exists)
 class Reads:
     """The reads of a walk."""
 
-    def __init__(self, context: Context, tracer: Tracer) -> None:
-        self.undecided: list[str] = []
+    def __init__(self, context: Context, tracer: Tracer, undecided: list[str] | None = None) -> None:
+        self.undecided: list[str] = [] if undecided is None else undecided
         """Why plain reads could not be judged."""
         self._context = context
         self._history = context.history

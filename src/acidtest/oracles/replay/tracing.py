@@ -57,6 +57,13 @@ class Tracer:
         self.gaps: list[str] = []
         """What the trace will lack."""
 
+    def give_up(self, reason: str) -> None:
+        """What was seen until now and from now on cannot be told."""
+        self._keeps_book = False
+        self._looks.clear()
+        self._met.clear()
+        self.gaps.append(reason)
+
     def saw(self, state: SessionState, record: Record, shape: Shape, views: Views, visible: Visible) -> None:
         """A statement was right on these views."""
         if not self._keeps_book:

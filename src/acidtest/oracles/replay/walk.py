@@ -24,6 +24,7 @@ from acidtest.model import (
 )
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Engine, UndecidedError
+from acidtest.oracles.replay.altering import fitting, with_columns
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.failures import Failures
@@ -42,6 +43,7 @@ from acidtest.oracles.replay.uniqueness import broken_key
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.writes import Writes
+from acidtest.oracles.replay.writing_ctes import WritingCtes
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Shape, Verb
 
@@ -60,7 +62,10 @@ class Replay:
         history = spelled_out(history, {claim.grammar for claim in claims.values()})
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
+        self._first_schema = history.schema
+        self._columns_added = 0
         self._claims = claims
+        self._context = context
         self.unexplained_conflicts = context.unexplained_conflicts
         self.chains = context.chains
         self.locks = context.transactions.locks
@@ -77,6 +82,31 @@ class Replay:
         self._tracer = Tracer(context.chains, context.transactions, engine, traces)
         self._reads = Reads(context, self._tracer)
         self._writes = Writes(context, self._tracer)
+
+    def _follow_definitions(self) -> None:
+        """Go on with other definitions, if a column was added or taken back."""
+        added = self._transactions.added
+        if len(added) == self._columns_added:
+            return
+        self._columns_added = len(added)
+        before, engine = self.history.schema, self._context.engine
+        schema = with_columns(self._first_schema, added)
+        for table in before.tables:
+            columns = schema.table(table.name).columns
+            values = [engine.default_of(table, one) for one in columns[len(table.columns) :]]
+            if len(columns) != len(table.columns):
+                self.chains.reshape(table.name, fitting(len(columns), values))
+        self.history = replace(self.history, schema=schema)
+        self._context = context = replace(
+            self._context, history=self.history, engine=engine.with_schema(schema)
+        )
+        self._work = FoundRows(context)
+        self._failures = Failures(context)
+        self._others = Others(context, self._others.advisory)
+        self._waits = Waits(context)
+        self._tracer.give_up("rows whose columns have changed")
+        self._reads = Reads(context, self._tracer, self._reads.undecided)
+        self._writes = Writes(context, self._tracer, self._writes.numbers)
 
     def trace(self) -> Trace:
         """What the transactions read and wrote; to be asked when the walk is over."""
@@ -104,6 +134,7 @@ class Replay:
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
+                self._follow_definitions()
         if any(isinstance(record.outcome, Overran) for record in self.history.records):
             raise UndecidedError("a statement ran over the limit")
         self._judge_final_state()
@@ -215,12 +246,20 @@ class Replay:
             self._waits.require_for_tables(state, record, modes)
         if any(one.table in shape.reads for one in state.pending):
             self._after_a_broken_key(state, record, shape, alone)
+        elif shape.writes_inside:
+            self._writes_inside(state, record, shape)
         elif shape.verb is Verb.READ:
             self._reads.judge(state, record, shape, alone)
         else:
             self._writes.judge(state, record, shape)
         if not isinstance(record.outcome, Failed):
             self._waits.take_tables(state, record, modes)
+
+    def _writes_inside(self, state: SessionState, record: Record, shape: Shape) -> None:
+        if isinstance(record.outcome, Failed):
+            self._not_followed(state, record, "a write inside of a query")
+            return
+        WritingCtes(self._context, self._writes, self._tracer).judge(state, record, shape)
 
     def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape, alone: bool) -> None:
         """Which of two rows with one key a transaction finds by it is not laid down; COMMIT decides."""
@@ -254,6 +293,7 @@ class Replay:
     def _judge_final_state(self) -> None:
         for state in self.sessions.values():
             self._transactions.end(state, commit=False)
+        self._follow_definitions()
         assert self.history.final is not None
         for table, rows in self.history.final.items():
             expected = self.chains.view(table, lambda version: self.chains.is_committed(version.writer))

@@ -44,7 +44,7 @@ from acidtest.sql.shape import Shape, Verb
 class Writes:
     """The writes of a walk."""
 
-    def __init__(self, context: Context, tracer: Tracer) -> None:
+    def __init__(self, context: Context, tracer: Tracer, numbers: Counters | None = None) -> None:
         self._context = context
         self._schema = context.history.schema
         self._engine = context.engine
@@ -55,39 +55,46 @@ class Writes:
         self._work = FoundRows(context)
         self._waits = Waits(context)
         self._failures = Failures(context)
-        self._numbers = Counters(context)
+        self.numbers = numbers or Counters(context)
         self._tracer = tracer
 
     def judge(self, state: SessionState, record: Record, shape: Shape) -> None:
         """Judge a write, and put what it did onto the chains."""
+        self.carry_out(state, record, shape, compares=True)
+
+    def carry_out(self, state: SessionState, record: Record, shape: Shape, compares: bool = False) -> Effect:
+        """The same for a part of a statement, of which the DBMS need not tell what it did."""
         assert shape.target is not None
         if record.waited and shape.tree.args.get("limit"):
             self._require_one_choice(state, record, shape.target)
         work, conflict = self._work.rows(state, record, shape)
         outcome = record.outcome
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
-        if isinstance(outcome, Failed) and lost and self._numbers.next(shape.target) is None:
+        if isinstance(outcome, Failed) and lost and self.numbers.next(shape.target) is None:
             self._failures.judge_conflict(state, record, outcome, reason=conflict)
-            return
+            return Effect()
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
-        self._numbers.advance(shape.target, effect)
+        self.numbers.advance(shape.target, effect)
         conflict = conflict or self._met_unseen(state, record, shape, effect, views)
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(
                 state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
             )
-            return
+            return effect
         late = state.claim.on_conflict is OnConflict.AT_COMMIT
         if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
             self._break_key(state, record, shape, views)
-            return
+            return effect
         self._failures.require_conflict(state, record, conflict or self._other_writer(state))
         wanted = list(self._wanted(state, shape, work, effect))
         for one in wanted:
             self._waits.require_for_rows(state, record, shape, one)
         self._waits.require_for_keys(state, record, shape, effect)
-        _compare(record, effect)
+        if compares:
+            _compare(record, effect)
+        elif effect.errors:
+            raise _breaks_a_constraint(record, effect)
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
@@ -98,6 +105,7 @@ class Writes:
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
         self._note_unknown_locks(state, record, shape)
+        return effect
 
     def _break_key(self, state: SessionState, record: Record, shape: Shape, views: Views) -> None:
         """A write that broke a key, which COMMIT will notice. An INSERT looks for the key among the
@@ -105,7 +113,7 @@ class Writes:
         https://docs.pingcap.com/tidb/stable/constraints#optimistic-transactions"""
         assert shape.target is not None
         own = self._chains.view(shape.target, lambda version: version.writer == state.transaction)
-        number, related = self._numbers.next(shape.target), self._related(state, record, shape)
+        number, related = self.numbers.next(shape.target), self._related(state, record, shape)
         # A server that does not tell what rows are kept by leaves it open which rows are hidden.
         told = any(index.clustered is not None for index in self._schema.table(shape.target).indexes)
         followed = told and _adds_rows_only(shape)
@@ -218,7 +226,7 @@ class Writes:
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
             if self._chains.view(shape.target, visible) != existing:
                 raise UndecidedError("an upsert whose snapshot is older than the table")
-        number = self._numbers.next(shape.target)
+        number = self.numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
         doubtful = self._work.doubtful(state, record, shape, self._tried(record, shape, work, effect))
@@ -365,11 +373,7 @@ def _compare(record: Record, effect: Effect) -> None:
     if not isinstance(outcome, Affected | Rows) or (isinstance(outcome, Rows) and effect.returned is None):
         raise UndecidedError("a write with a result set")
     if effect.errors:
-        raise ViolationError(
-            record.step,
-            ErrorWitness(effect.errors, None),
-            "the statement succeeded although it breaks a constraint of its table",
-        )
+        raise _breaks_a_constraint(record, effect)
     if isinstance(outcome, Rows):
         if Counter(outcome.rows) != Counter(effect.returned):
             raise ViolationError(
@@ -384,6 +388,11 @@ def _compare(record: Record, effect: Effect) -> None:
             CountWitness(effect.counts, outcome.count),
             "the statement worked on other rows than those it had to see",
         )
+
+
+def _breaks_a_constraint(record: Record, effect: Effect) -> ViolationError:
+    because = "the statement succeeded although it breaks a constraint of its table"
+    return ViolationError(record.step, ErrorWitness(effect.errors, None), because)
 
 
 def _adds_rows_only(shape: Shape) -> bool:
