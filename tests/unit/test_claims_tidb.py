@@ -32,7 +32,7 @@ from acidtest.oracles.judging import judge_with
 from acidtest.oracles.solver import SolverOracle
 from acidtest.oracles.walks import Walks
 from acidtest.targets import Target
-from tests.unit.told_histories import Step, World, passes, unknown
+from tests.unit.told_histories import Result, Step, World, passes, unknown
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
 OPTIMISTIC = {"tidb_txn_mode": "optimistic"}
@@ -222,7 +222,7 @@ def test_a_deleted_row_beside_an_own_one_with_its_key(
         assert unknown(run((1, 10), (1, 12)))
 
 
-LOCKS = {
+LOCKS: dict[str, Result] = {
     "SELECT * FROM t WHERE id = 1 FOR UPDATE": ((1, 10),),
     "UPDATE t SET v = 10 WHERE id = 1": 0,
     "SELECT * FROM t FOR UPDATE": ((1, 10),),

@@ -189,7 +189,7 @@ class Writes:
         if dirty and self._context.is_half_done(record, shape.reads):
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
-        views = self._visibility.views(shape.reads, visible)
+        views: Views = self._visibility.views(shape.reads, visible)
         if state.claim.subqueries_read_either and not shape.plain:
             moment = self._visibility.snapshot(state, record)
             old = self._visibility.visible(state, Sees.SNAPSHOT, moment)
