@@ -262,6 +262,21 @@ def test_a_row_twice_that_was_locked_by_its_key(
             assert known_as(run) == known
 
 
+@pytest.mark.parametrize(("count", "known"), [(1, None), (2, ("TIDB-28011",)), (3, ())])
+def test_a_row_that_was_locked_by_its_key_is_written_twice(count: int, known: tuple[str, ...] | None) -> None:
+    run = keyed(clustered=False).history(
+        RR,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 1 FOR UPDATE", ((1, 10),)),
+            ("tx1", "DELETE FROM t", count),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": ()},
+    )
+    assert known_as(run) == known
+
+
 def broken_key(clustered: bool, *steps: Step) -> History:
     """An optimistic transaction that inserts a key which is there, and then does this."""
     key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=clustered)

@@ -2,10 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from itertools import combinations
 
 from sqlglot import exp
 
+from acidtest.evaluator.writes import Effect
 from acidtest.model import Index, Row, Table
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Views
@@ -52,12 +54,6 @@ class Identities:
         versions = self._chains.versions(table, seen.row)
         return any(one.writer == state.transaction for one in versions)
 
-    def _is_left(self, state: SessionState, table: str, seen: Seen) -> bool:
-        """Whether the transaction has left a row as it was."""
-        versions = self._chains.versions(table, seen.row)
-        others = {one.values for one in versions if one.writer != state.transaction}
-        return all(one.values in others for one in versions if one.writer == state.transaction)
-
     # -- rows that show twice
 
     def locked(self, state: SessionState, shape: Shape, rows: Iterable[int]) -> None:
@@ -76,14 +72,25 @@ class Identities:
             _is_apart(index) and {one.lower() for one in index.columns} <= named for index in table.indexes
         )
 
+    def _shows_twice(self, state: SessionState, table: str, row: int) -> bool:
+        """Whether the transaction has locked a row by a key, and left it as it was."""
+        if (table, row) not in state.locked_by_key:
+            return False
+        versions = self._chains.versions(table, row)
+        others = {one.values for one in versions if one.writer != state.transaction}
+        return all(one.values in others for one in versions if one.writer == state.transaction)
+
+    def counted(self, state: SessionState, shape: Shape, effect: Effect) -> Effect:
+        """The effect of a write that may have counted such rows twice."""
+        table = shape.target or ""
+        twice = sum(self._shows_twice(state, table, row) for row in effect.worked_on)
+        more = {count + extra for count in effect.counts for extra in range(1, twice + 1)}
+        return replace(effect, counts=effect.counts | more) if more else effect
+
     def with_repeated(self, state: SessionState, views: Views) -> Iterator[Views]:
         """The views with rows twice that the transaction locked by a key and left as they were."""
         for name, rows in views.items():
-            locked = [
-                seen
-                for seen in rows
-                if (name, seen.row) in state.locked_by_key and self._is_left(state, name, seen)
-            ]
+            locked = [seen for seen in rows if self._shows_twice(state, name, seen.row)]
             for size in range(1, len(locked) + 1) if len(locked) <= REPEATED_MAX else ():
                 for chosen in combinations(locked, size):
                     yield {**views, name: [*rows, *chosen]}

@@ -89,7 +89,7 @@ class Writes:
         for one in wanted:
             self._waits.require_for_rows(state, record, shape, one)
         self._waits.require_for_keys(state, record, shape, effect)
-        _compare(record, effect)
+        _compare(record, self._identities.counted(state, shape, effect))
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
