@@ -28,6 +28,7 @@ from acidtest.model import (
 )
 from acidtest.oracles.engines.evaluating import EvaluatingEngine
 from acidtest.oracles.judging import judge_with
+from tests.unit.told_histories import Step, World, passes, unknown
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
 OPTIMISTIC = {"tidb_txn_mode": "optimistic"}
@@ -153,7 +154,7 @@ def test_a_key_that_an_optimistic_insert_breaks_shows_at_commit() -> None:
     assert verdict(history(undone, (*done, Affected(0)), (1, 11))) is Judgement.VIOLATION
 
 
-def test_what_is_read_after_a_broken_key_is_unknown() -> None:
+def test_what_is_read_after_a_broken_key_is_unknown_if_the_server_does_not_tell_how_it_keeps_rows() -> None:
     case = (
         "-- schedule\n/* tx1 */ BEGIN;\n/* tx1 */ INSERT INTO t VALUES (1, 11);\n"
         "/* tx1 */ SELECT v FROM t;\n/* tx1 */ COMMIT;\n"
@@ -173,3 +174,53 @@ def test_an_optimistic_upsert_looks_into_its_snapshot() -> None:
     assert verdict(found) is Judgement.PASS
     missed = replace(history(case, (*before, Affected(1), Affected(0)), (1, 10)), final={"t": ()})
     assert verdict(missed) is Judgement.VIOLATION
+
+
+@pytest.mark.parametrize(("clustered", "both"), [(True, False), (False, True)], ids=["clustered", "not"])
+def test_a_snapshot_keeps_a_row_whose_key_another_has_by_now_unless_rows_are_kept_by_the_key(
+    clustered: bool, both: bool
+) -> None:
+    key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=clustered)
+    schema = Schema((replace(SCHEMA.tables[0], indexes=(key,)),))
+    told = World("tidb", schema, {"t": ((1, 10),)}, settings={"tidb_txn_mode": "pessimistic"})
+    for rows in (((1, 10), (1, 11)), ((1, 11),)):
+        run = told.history(
+            RR,
+            (
+                ("tx1", "BEGIN", None),
+                ("tx2", "DELETE FROM t", 1),
+                ("tx1", "INSERT INTO t VALUES (1, 11)", 1),
+                ("tx1", "SELECT * FROM t", rows),
+                ("tx1", "COMMIT", None),
+            ),
+            {"t": ((1, 11),)},
+        )
+        assert passes(run) is (both is (len(rows) == 2))
+
+
+def broken_key(clustered: bool, *steps: Step) -> History:
+    """An optimistic transaction that inserts a key which is there, and then does this."""
+    key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=clustered)
+    schema = Schema((replace(SCHEMA.tables[0], indexes=(key,)),))
+    told = World("tidb", schema, {"t": ((1, 10),)}, settings=OPTIMISTIC)
+    begin: tuple[Step, ...] = (("tx1", "BEGIN", None), ("tx1", "INSERT INTO t VALUES (1, 11)", 1))
+    end: Step = ("tx1", "COMMIT", ErrorKind.DUPLICATE_KEY)
+    return told.history(RR, (*begin, *steps, end), {})
+
+
+@pytest.mark.parametrize(("clustered", "both"), [(True, False), (False, True)], ids=["clustered", "not"])
+def test_a_scan_after_a_broken_key_finds_the_rows_as_they_are_kept(clustered: bool, both: bool) -> None:
+    for rows in (((10,), (11,)), ((11,),), ((10,),)):
+        run = broken_key(clustered, ("tx1", "SELECT v FROM t", rows))
+        assert passes(run) is (rows == (((10,), (11,)) if both else ((11,),)))
+
+
+def test_what_is_found_by_a_broken_key_is_unknown() -> None:
+    assert unknown(broken_key(False, ("tx1", "SELECT v FROM t WHERE id = 1", ((11,),))))
+    assert passes(broken_key(False, ("tx1", "SELECT v FROM t WHERE id = 1", ((10,), (11,)))))
+
+
+def test_what_a_write_does_after_a_broken_key_is_unknown() -> None:
+    write: Step = ("tx1", "UPDATE t SET v = 12 WHERE id = 1", 1)
+    assert unknown(broken_key(True, write, ("tx1", "SELECT v FROM t", ((12,),))))
+    assert passes(broken_key(True, write))

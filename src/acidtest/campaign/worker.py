@@ -36,6 +36,7 @@ from acidtest.findings.signature import signature_of
 from acidtest.model import History
 from acidtest.pipeline import Pipeline, Trial
 from acidtest.report.prose import level_of
+from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
 
 REPORT_EVERY_S = 0.5
@@ -82,6 +83,7 @@ class Worker:
         self._resources = resources
         self._pipelines: dict[str, Pipeline] = {}
         self._versions: dict[str, str] = {}
+        self._compared: Target | None = None
         self._stop: Stop | None = None
         self._broken_off = False
 
@@ -234,11 +236,20 @@ class Worker:
             target = self._resources.enter_context(open_target(self._specs[name]))
             settings = self._settings
             profile = settings.generator_profile()
-            pipeline = Pipeline(target, settings.all_oracles(), profile, self._oracle_failed)
+            against = self._against()
+            pipeline = Pipeline(target, settings.all_oracles(), profile, self._oracle_failed, against)
             self._pipelines[name] = self._resources.enter_context(pipeline)
             self._versions[name] = target.version
             self._tell(Opened(name, target.version))
         return self._pipelines[name]
+
+    def _against(self) -> Target | None:
+        """The target to compare with, opened once and shared by all that it is compared with."""
+        name = self._settings.against
+        if name is not None and self._compared is None:
+            self._tell(Doing(f"starting {name}"))
+            self._compared = self._resources.enter_context(open_target(self._specs[name]))
+        return self._compared
 
     def _oracle_failed(self, history: History, oracle: str, error: Exception) -> None:
         self._tell(defect_at(f"{history.case.id}, oracle {oracle}", error))

@@ -1,5 +1,6 @@
 """The engine that asks the DBMS itself, on scratch tables (Troc III-E)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from acidtest.errors import UsageError
@@ -119,6 +120,24 @@ class AskingEngine(Engine):
             effect = self._held_against(shape.target, existing, effect)
         return effect
 
+    def met(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views, effect: Effect
+    ) -> Sequence[int]:
+        """Those beside which, each alone, it does something else than in an empty table."""
+        assert shape.target is not None
+        if not rows or effect.errors or not questions.treats_duplicates(shape):
+            return ()
+        if questions.reads_its_target(shape) or questions.takes_numbers(
+            shape, self._schema.table(shape.target)
+        ):
+            raise UndecidedError("which rows an INSERT came upon")
+        new = Counter(self._after(sql, shape, views, ()))
+        return [
+            seen.row
+            for seen in rows
+            if Counter(self._after(sql, shape, views, (seen,))) != new + Counter([repr(seen.values)])
+        ]
+
     def related(self, sql: str, shape: Shape) -> Sequence[str]:
         del sql
         assert shape.target is not None
@@ -214,6 +233,13 @@ class AskingEngine(Engine):
         after = self._strict.read([shape.target])[shape.target]
         gone, new = difference(contents[shape.target], after)
         return _inserted(table, gone, new, outcome.count)
+
+    def _after(self, sql: str, shape: Shape, views: Views, rows: Sequence[Seen]) -> list[str]:
+        """The table after an INSERT into just these rows."""
+        assert shape.target is not None
+        if isinstance(self._write(sql, {**views, shape.target: rows}), Failed):
+            raise UndecidedError("which rows an INSERT came upon: alone it fails")
+        return list(map(repr, self._strict.read([shape.target])[shape.target]))
 
     def _number(self, shape: Shape, next_number: int | None) -> str:
         assert shape.target is not None

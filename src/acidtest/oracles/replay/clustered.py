@@ -1,4 +1,8 @@
-"""The index that InnoDB keeps rows by: https://dev.mysql.com/doc/refman/8.4/en/innodb-index-types.html"""
+"""The index that rows are kept by.
+
+InnoDB: https://dev.mysql.com/doc/refman/8.4/en/innodb-index-types.html. TiDB tells which one it is; a primary
+key may be a unique index like others there: https://docs.pingcap.com/tidb/stable/clustered-indexes
+"""
 
 from collections.abc import Sequence
 
@@ -12,6 +16,8 @@ from acidtest.sql.shape import Shape, Verb
 def clustered_index(table: Table) -> Index | None:
     """The primary key, or the one unique index without NULLs; None if the server makes up numbers of its own,
     or chooses among several."""
+    if any(index.clustered is not None for index in table.indexes):
+        return next((index for index in table.indexes if index.clustered), None)
     nullable = {column.name for column in table.columns if column.nullable}
     primary = [index for index in table.indexes if index.primary]
     unique = [index for index in table.indexes if index.unique and not nullable & set(index.columns)]

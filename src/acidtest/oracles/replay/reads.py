@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
+from sqlglot import exp
+
 from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt
 from acidtest.model import ErrorWitness, Failed, Record, Row, Rows, RowsWitness
 from acidtest.oracles.chains import Seen, Visible
@@ -28,8 +30,8 @@ from acidtest.sql.shape import Locking, Patience, Shape
 class Reads:
     """The reads of a walk."""
 
-    def __init__(self, context: Context, tracer: Tracer) -> None:
-        self.undecided: list[str] = []
+    def __init__(self, context: Context, tracer: Tracer, undecided: list[str] | None = None) -> None:
+        self.undecided: list[str] = [] if undecided is None else undecided
         """Why plain reads could not be judged."""
         self._context = context
         self._history = context.history
@@ -56,6 +58,32 @@ class Reads:
             self._skipping.judge(state, record, shape, alone)
         else:
             self._locking(state, record, about_one_table(shape, state.claim.grammar), alone)
+
+    def judge_broken(
+        self, state: SessionState, record: Record, shape: Shape, alone: bool, followed: bool
+    ) -> None:
+        """Judge a read of a table whose key the transaction has broken. `followed`: the chains show what
+        a scan finds; who goes by a key may find less."""
+        try:
+            if followed:
+                self.judge(state, record, shape, alone)
+                return
+        except ViolationError:
+            if not self._may_go_by_key(shape):
+                raise
+        self.undecided.append("a read of a table whose key the transaction has broken")
+
+    def _may_go_by_key(self, shape: Shape) -> bool:
+        tables = [self._history.schema.table(name) for name in shape.reads]
+        keys = {name.lower() for one in tables for index in one.indexes for name in index.columns}
+        parts = [part for name, part in shape.tree.args.items() if name != "expressions" and part]
+        named = {
+            column.name.lower()
+            for part in parts
+            if isinstance(part, exp.Expression)
+            for column in part.find_all(exp.Column)
+        }
+        return not shape.plain or bool(named & keys)
 
     # -- plain reads
 

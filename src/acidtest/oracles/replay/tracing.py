@@ -3,6 +3,8 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from sqlglot import exp
+
 from acidtest.evaluator.writes import Effect
 from acidtest.model import Record, Schema, Trace
 from acidtest.model.trace import (
@@ -11,6 +13,7 @@ from acidtest.model.trace import (
     ObjectId,
     Operation,
     PredicateRead,
+    Purpose,
     Read,
     TraceVersion,
     TxTrace,
@@ -20,6 +23,7 @@ from acidtest.oracles.chains import Chains, Seen, Version, Visible
 from acidtest.oracles.engines.base import Engine, Views
 from acidtest.oracles.replay.clustered import leaves_an_index
 from acidtest.oracles.replay.transactions import SessionState, Transactions
+from acidtest.sql.named import tables_in
 from acidtest.sql.shape import Locking, Shape, Verb
 
 
@@ -64,6 +68,13 @@ class Tracer:
         self.gaps: list[str] = []
         """What the trace will lack."""
 
+    def give_up(self, reason: str) -> None:
+        """What was seen until now and from now on cannot be told."""
+        self._keeps_book = False
+        self._looks.clear()
+        self._met.clear()
+        self.gaps.append(reason)
+
     def saw(
         self,
         state: SessionState,
@@ -78,7 +89,7 @@ class Tracer:
             return
         assert state.transaction is not None
         for table, rows in views.items():
-            if shape.verb is Verb.INSERT and table == shape.target and shape.plain:
+            if table == shape.target and _only_adds(shape, state.claim.grammar):
                 continue  # it adds to the table without looking at it
             seen = self._seen(table, rows, visible)
             dirty = frozenset(
@@ -193,7 +204,8 @@ class Tracer:
         return _version(table, self._same.get(id(version), version))
 
     def _operations(self, look: _Look) -> Iterator[Operation]:
-        exact = look.shape.plain and look.table == look.shape.target
+        exact = look.shape.plain and look.table == look.shape.target and look.shape.verb is not Verb.INSERT
+        purpose = _purpose(look)
         matched = (
             set(self._engine.matching(look.record.sql, look.shape, look.rows))
             if exact
@@ -201,7 +213,8 @@ class Tracer:
         )
         step, table = look.record.step, look.table
         for row in matched:
-            yield Read(step, self._told(table, look.seen[row]), committed=row not in look.dirty, exact=exact)
+            version = self._told(table, look.seen[row])
+            yield Read(step, version, committed=row not in look.dirty, exact=exact, purpose=purpose)
         if look.only_rows:
             return
         yield PredicateRead(
@@ -213,6 +226,7 @@ class Tracer:
             made_by=tuple(self._told(table, one) for one in self._made_by(look, matched, exact)),
             changed_by=tuple(self._told(table, one) for one in self._changed_by(look, matched, exact)),
             exact=exact,
+            purpose=purpose,
         )
 
     def _made_by(self, look: _Look, matched: set[int], exact: bool) -> Iterator[Version]:
@@ -258,6 +272,27 @@ class Tracer:
     def _meets(self, look: _Look, row: int, version: Version) -> bool:
         assert version.values is not None
         return bool(self._engine.matching(look.record.sql, look.shape, [Seen(row, version.values)]))
+
+
+def _only_adds(shape: Shape, grammar: str) -> bool:
+    """Whether a statement adds rows to its table without looking at the others."""
+    if not isinstance(shape.tree, exp.Insert):
+        return False
+    source = shape.tree.args.get("expression")
+    return source is None or shape.target not in tables_in(source, grammar)
+
+
+def _purpose(look: _Look) -> Purpose:
+    """What a table is looked at for: what only the condition of a write names helps to choose rows."""
+    shape = look.shape
+    if shape.verb is Verb.READ:
+        return Purpose.ANSWER
+    if look.table == shape.target and shape.verb is not Verb.INSERT:
+        return Purpose.CHOICE
+    inside = [] if shape.where is None else [one.name for one in shape.where.find_all(exp.Table)]
+    all_of_it = [one.name for one in shape.tree.find_all(exp.Table)]
+    wanted = look.table.rpartition(".")[2]
+    return Purpose.CHOICE if inside.count(wanted) == all_of_it.count(wanted) else Purpose.VALUE
 
 
 def _place(versions: Sequence[Version], version: Version) -> int:

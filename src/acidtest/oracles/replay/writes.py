@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from acidtest.claims import OnConflict, Sees
-from acidtest.evaluator.writes import Change, Effect
+from acidtest.evaluator.writes import Change, Effect, UniqueIndex
 from acidtest.model import (
     Affected,
     CountWitness,
@@ -43,7 +43,7 @@ from acidtest.sql.shape import Shape, Verb
 class Writes:
     """The writes of a walk."""
 
-    def __init__(self, context: Context, tracer: Tracer) -> None:
+    def __init__(self, context: Context, tracer: Tracer, numbers: Counters | None = None) -> None:
         self._context = context
         self._schema = context.history.schema
         self._engine = context.engine
@@ -54,46 +54,87 @@ class Writes:
         self._work = FoundRows(context)
         self._waits = Waits(context)
         self._failures = Failures(context)
-        self._numbers = Counters(context)
+        self.numbers = numbers or Counters(context)
         self._tracer = tracer
 
     def judge(self, state: SessionState, record: Record, shape: Shape) -> None:
         """Judge a write, and put what it did onto the chains."""
+        self.carry_out(state, record, shape, compares=True)
+
+    def carry_out(self, state: SessionState, record: Record, shape: Shape, compares: bool = False) -> Effect:
+        """The same for a part of a statement, of which the DBMS need not tell what it did."""
         assert shape.target is not None
         work, conflict = self._work.rows(state, record, shape)
         outcome = record.outcome
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
-        if isinstance(outcome, Failed) and lost and self._numbers.next(shape.target) is None:
+        if isinstance(outcome, Failed) and lost and self.numbers.next(shape.target) is None:
             self._failures.judge_conflict(state, record, outcome, reason=conflict)
-            return
+            return Effect()
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
-        self._numbers.advance(shape.target, effect)
-        conflict = conflict or self._met_unseen(state, record, shape, effect)
+        self.numbers.advance(shape.target, effect)
+        conflict = conflict or self._met_unseen(state, record, shape, effect, views)
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(
                 state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
             )
-            return
+            return effect
         late = state.claim.on_conflict is OnConflict.AT_COMMIT
         if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
-            state.pending.append(Pending(shape.target, record.step))
-            return
+            self._break_key(state, record, shape, views)
+            return effect
         self._failures.require_conflict(state, record, conflict or self._other_writer(state))
         wanted = list(self._wanted(state, shape, work, effect))
         for one in wanted:
             self._waits.require_for_rows(state, record, shape, one)
         self._waits.require_for_keys(state, record, shape, effect)
-        _compare(record, effect)
+        if compares:
+            _compare(record, effect)
+        elif effect.errors:
+            raise _breaks_a_constraint(record, effect)
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
-        self._tracer.saw(state, record, shape, {**views, shape.target: work}, visible)
+        found = views if shape.verb is Verb.INSERT else {**views, shape.target: work}
+        self._tracer.saw(state, record, shape, found, visible)
         self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
         self._note_unknown_locks(state, record, shape)
+        return effect
+
+    def _break_key(self, state: SessionState, record: Record, shape: Shape, views: Views) -> None:
+        """A write that broke a key, which COMMIT will notice. An INSERT looks for the key among the
+        transaction's own rows alone, and what is kept under its key it hides from the transaction:
+        https://docs.pingcap.com/tidb/stable/constraints#optimistic-transactions"""
+        assert shape.target is not None
+        own = self._chains.view(shape.target, lambda version: version.writer == state.transaction)
+        number, related = self.numbers.next(shape.target), self._related(state, record, shape)
+        # A server that does not tell what rows are kept by leaves it open which rows are hidden.
+        told = any(index.clustered is not None for index in self._schema.table(shape.target).indexes)
+        followed = told and _adds_rows_only(shape)
+        if followed:
+            effect = self._engine.effect(record.sql, shape, [], own, views, number, related)
+            followed = not effect.errors
+        if followed:
+            _compare(record, effect)
+            self._hide_keys(state, record, shape, effect)
+        state.pending.append(Pending(shape.target, record.step, followed=followed))
+
+    def _hide_keys(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> None:
+        """Put new rows onto the chains, over those that are kept under the same keys."""
+        assert shape.target is not None
+        assert state.transaction is not None
+        existing = self._chains.view(shape.target, self._keys_seen(state, record))
+        index = self._clustered(state, record, shape)
+        for values in (change.values for change in effect.changes if change.values is not None):
+            twins = (seen.row for seen in existing if index and index.key(seen.values) == index.key(values))
+            row = next(twins, None)
+            if row is None:
+                self._chains.insert(shape.target, values, state.transaction, record.step)
+            else:
+                self._chains.write(shape.target, row, values, state.transaction, record.step)
 
     def _other_writer(self, state: SessionState) -> str:
         """Why nobody else may write now, where one does so at a time."""
@@ -102,16 +143,22 @@ class Writes:
                 return f"{self._context.transactions.owner(other.transaction)} has written and not ended yet"
         return ""
 
-    def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
+    def _met_unseen(
+        self, state: SessionState, record: Record, shape: Shape, effect: Effect, views: Views
+    ) -> str:
         """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
-        if not state.claim.upserts_in_snapshot or shape.target is None:
+        if not state.claim.upserts_in_snapshot or shape.target is None or shape.verb is not Verb.INSERT:
             return ""
         moment = self._visibility.snapshot(state, record)
         visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
-        for row in effect.met:
-            newest = self._chains.newest(shape.target, row)
-            if not visible(newest) and self._chains.is_committed(newest.writer):
-                return f"it came upon a row of {shape.target} that is newer than its snapshot"
+        unseen = [
+            seen
+            for seen in self._chains.view(shape.target, self._visibility.committed(state))
+            if not visible(newest := self._chains.newest(shape.target, seen.row))
+            and self._chains.is_committed(newest.writer)
+        ]
+        if self._engine.met(record.sql, shape, unseen, views, effect):
+            return f"it came upon a row of {shape.target} that is newer than its snapshot"
         return ""
 
     def _wanted(
@@ -191,7 +238,7 @@ class Writes:
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
             if self._chains.view(shape.target, visible) != existing:
                 raise UndecidedError("an upsert whose snapshot is older than the table")
-        number = self._numbers.next(shape.target)
+        number = self.numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
         tried = self._tried(record, shape, work, effect, views)
@@ -320,17 +367,21 @@ class Writes:
     def _revived(self, state: SessionState, record: Record, shape: Shape, values: Row) -> int | None:
         """The deleted row that a new one takes the place of, where the primary key is what a row is."""
         assert shape.target is not None
+        index = self._clustered(state, record, shape)
+        for row, versions in self._chains.rows(shape.target) if index else ():
+            last = next((one.values for one in reversed(versions) if one.values is not None), None)
+            if index and versions[-1].deleted and last is not None and index.key(last) == index.key(values):
+                return row
+        return None
+
+    def _clustered(self, state: SessionState, record: Record, shape: Shape) -> UniqueIndex | None:
+        """The index that rows are kept by, if the key is what a row is."""
+        assert shape.target is not None
         clustered = clustered_index(self._schema.table(shape.target))
         if not state.claim.rows_are_keys or clustered is None:
             return None
-        indexes = [
-            one for one in self._engine.unique_indexes(record.sql, shape) if one.name == clustered.name
-        ]
-        for row, versions in self._chains.rows(shape.target) if indexes else ():
-            last = next((one.values for one in reversed(versions) if one.values is not None), None)
-            if versions[-1].deleted and last is not None and indexes[0].key(last) == indexes[0].key(values):
-                return row
-        return None
+        indexes = self._engine.unique_indexes(record.sql, shape)
+        return next((one for one in indexes if one.name == clustered.name), None)
 
 
 def _compare(record: Record, effect: Effect) -> None:
@@ -339,11 +390,7 @@ def _compare(record: Record, effect: Effect) -> None:
     if not isinstance(outcome, Affected | Rows) or (isinstance(outcome, Rows) and effect.returned is None):
         raise UndecidedError("a write with a result set")
     if effect.errors:
-        raise ViolationError(
-            record.step,
-            ErrorWitness(effect.errors, None),
-            "the statement succeeded although it breaks a constraint of its table",
-        )
+        raise _breaks_a_constraint(record, effect)
     if isinstance(outcome, Rows):
         if Counter(outcome.rows) != Counter(effect.returned):
             raise ViolationError(
@@ -358,6 +405,11 @@ def _compare(record: Record, effect: Effect) -> None:
             CountWitness(effect.counts, outcome.count),
             "the statement worked on other rows than those it had to see",
         )
+
+
+def _breaks_a_constraint(record: Record, effect: Effect) -> ViolationError:
+    because = "the statement succeeded although it breaks a constraint of its table"
+    return ViolationError(record.step, ErrorWitness(effect.errors, None), because)
 
 
 def _adds_rows_only(shape: Shape) -> bool:
