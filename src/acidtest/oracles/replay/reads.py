@@ -18,7 +18,7 @@ from acidtest.oracles.replay.half_done import HalfDone
 from acidtest.oracles.replay.locks import Wanted, mode_of_read
 from acidtest.oracles.replay.one_table import about_one_table, reads_its_table_again
 from acidtest.oracles.replay.skipping import Skipping
-from acidtest.oracles.replay.subqueries import Subqueries
+from acidtest.oracles.replay.subqueries import Subqueries, Way, without_condition
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import OF_AN_EXPRESSION, ViolationError
@@ -175,6 +175,9 @@ class Reads:
         mode = mode_of_read(state.claim, shape)
         work, conflict = self._work.rows(state, record, shape, mode)
         way = self._subqueries.way(state, record, shape, alone)
+        if way is not None and way.apart:
+            self._locking_apart(state, record, shape, work, way)
+            return
         beside = {} if way is None else way.views
         views = {**self._locking_views(state, record, shape, work), **beside}
         if isinstance(record.outcome, Failed):
@@ -202,6 +205,23 @@ class Reads:
             self._waits.take_locks(state, record, shape, replace(wanted, rows=sure))
         if wanted is None or record.waited:
             self._waits.take_unknown(state, record, shape.reads)
+
+    def _locking_apart(
+        self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], way: Way
+    ) -> None:
+        """A locking read whose subqueries read its own table in other versions: they tell which rows it
+        finds, and those it gives as they are now."""
+        assert shape.target is not None
+        if isinstance(record.outcome, Failed):
+            self._failures.judge_conflict(state, record, record.outcome, may_fail=OF_AN_EXPRESSION)
+            return
+        found = set(self._engine.matching(record.sql, shape, work, way.views))
+        asked, bare = without_condition(record, shape, state.claim.grammar)
+        self._compare(state, asked, bare, {shape.target: [seen for seen in work if seen.row in found]})
+        visible = self._visibility.found_by(state, record, state.claim.locking_read)
+        self._tracer.saw(state, record, shape, {shape.target: work}, visible)
+        self._tracer.saw(state, record, shape, way.views, way.visible)
+        self._waits.take_unknown(state, record, shape.reads)
 
     def _wanted(
         self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], mode: Lock

@@ -64,6 +64,8 @@ class Skipping:
             return {}
         if state.claim.locking_read is not Sees.SNAPSHOT:
             way = self._subqueries.way(state, record, shape, alone)
+            if way is not None and way.apart:
+                raise UndecidedError("SKIP LOCKED with a subquery that may see other versions")
             now = self._visibility.views(shape.reads, self._visibility.committed(state))
             return {**now, **({} if way is None else way.views)}
         moment = self._visibility.snapshot(state, record)

@@ -2,7 +2,7 @@
 https://dev.mysql.com/doc/refman/8.4/en/innodb-locking-reads.html"""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from sqlglot import exp
 
@@ -25,6 +25,8 @@ class Way:
     views: Views
     visible: Visible
     moments: list[int]
+    apart: bool = False
+    """They also read the table that the statement locks, in other versions."""
 
 
 class Subqueries:
@@ -42,21 +44,19 @@ class Subqueries:
         or sees all in one view. `shape` has a target if the read is about one table."""
         if _locks_all(state.claim, alone) or not _has_subqueries(shape):
             return None
-        mixed = shape.target is None or reads_its_table_again(shape, state.claim.grammar)
-        tables = [one for one in shape.reads if mixed or one != shape.target]
+        again = shape.target is None or reads_its_table_again(shape, state.claim.grammar)
+        tables = [one for one in shape.reads if again or one != shape.target]
         ways = list(self._ways(state, record, tables))
-        if mixed or (record.waited and not state.claim.predicate_locks):
-            self._require_one_view(state, record, tables, ways)
+        now = self._visibility.views(tables, self._visibility.committed(state))
+        differ = record.waited or any(way.views != now for way in ways)
+        told_apart = not again or (shape.target is not None and _only_in_condition(shape))
+        if differ and not (told_apart and (state.claim.predicate_locks or not record.waited)):
+            raise UndecidedError("a locking read with a subquery that may see other versions")
         way = ways[self._choices.pick(len(ways)) if len(ways) > 1 else 0]
         self._open_snapshot(state, way.moments)
-        return None if mixed else way
-
-    def _require_one_view(
-        self, state: SessionState, record: Record, tables: Sequence[str], ways: Sequence[Way]
-    ) -> None:
-        now = self._visibility.views(tables, self._visibility.committed(state))
-        if record.waited or any(way.views != now for way in ways):
-            raise UndecidedError("a locking read with a subquery that may see other versions")
+        if again:
+            return replace(way, apart=True) if differ else None
+        return way
 
     def _ways(self, state: SessionState, record: Record, tables: Sequence[str]) -> Iterator[Way]:
         """Each view that the subqueries may have."""
@@ -96,6 +96,30 @@ def _locks_all(claim: Claim, alone: bool) -> bool:
     if claim.locking_read is Sees.SNAPSHOT:
         return True
     return claim.plain_read is claim.locking_read and claim.predicate_locks and not alone
+
+
+def _only_in_condition(shape: Shape) -> bool:
+    """Whether only the condition has subqueries, so that what it gives can be told from the rows it finds."""
+    where = shape.where
+    return where is not None and all(
+        one is where or where in _ancestors(one) for one in shape.tree.find_all(*_SUBQUERIES)
+    )
+
+
+def _ancestors(node: exp.Expr) -> Iterator[exp.Expr]:
+    parent = node.parent
+    while parent is not None:
+        yield parent
+        parent = parent.parent
+
+
+def without_condition(record: Record, shape: Shape, grammar: str) -> tuple[Record, Shape]:
+    """The statement as it would be asked of the rows that it has found."""
+    assert shape.target is not None
+    tree = shape.tree.copy()
+    tree.set("where", None)
+    bare = replace(shape, tree=tree, where=None, reads=(shape.target,), plain=True)
+    return replace(record, sql=tree.sql(dialect=grammar)), bare
 
 
 def _has_subqueries(shape: Shape) -> bool:
