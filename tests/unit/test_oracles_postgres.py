@@ -825,6 +825,83 @@ def test_other_changes_of_tables_are_unknown(sql: str) -> None:
     assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
 
 
+# -- constraints and triggers that come and go
+
+ADD_KEY = "ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (t_id) REFERENCES t (id) NOT VALID"
+
+
+def related(*steps: Step, c: Sequence[Row] = ((5, 1),), triggers: tuple[str, ...] = ()) -> History:
+    schema = Schema(
+        (replace(CHILD, foreign_keys=()), replace(T, triggers=triggers)),
+        folds_names="lower",
+    )
+    world = World("postgres", schema, {"t": ROWS, "c": ((5, 1),)}, version="18.4")
+    setup = (
+        "CREATE FUNCTION f() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END;';\n"
+        "CREATE FUNCTION g() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN DELETE FROM c; RETURN NULL; END;';\n"
+        "CREATE TRIGGER idle AFTER UPDATE ON t EXECUTE PROCEDURE f();\n"
+        "CREATE TRIGGER busy AFTER UPDATE ON t EXECUTE PROCEDURE g();"
+    )
+    return world.history(RC, steps, {"c": c}, setup)
+
+
+def test_a_foreign_key_that_is_added_holds_for_new_rows() -> None:
+    add = ("tx1", ADD_KEY, None)
+    assert passes(related(add, ("tx2", "INSERT INTO c VALUES (6, 9)", ErrorKind.FOREIGN_KEY)))
+    wrong = related(add, ("tx2", "INSERT INTO c VALUES (6, 9)", 1), c=((5, 1), (6, 9)))
+    assert broken(wrong) == (ViolationKind.WRONG_ERROR, 1)
+    taken_back = (("tx1", "BEGIN", None), add, ("tx1", "ROLLBACK", None))
+    assert passes(related(*taken_back, ("tx2", "INSERT INTO c VALUES (6, 9)", 1), c=((5, 1), (6, 9))))
+
+
+@pytest.mark.parametrize(
+    ("sql", "waits"),
+    [
+        ("INSERT INTO c VALUES (6, 1)", True),
+        ("DELETE FROM t WHERE id = 9", True),
+        ("SELECT * FROM c FOR UPDATE", False),
+    ],
+)
+def test_who_adds_a_foreign_key_keeps_writers_away_from_both_tables(sql: str, waits: bool) -> None:
+    result = [(5, 1)] if sql.startswith("SELECT") else int(sql.startswith("INSERT"))
+    history = related(
+        ("tx1", "BEGIN", None),
+        ("tx1", ADD_KEY, None),
+        ("tx2", sql, result),
+        ("tx1", "COMMIT", None),
+        c=((5, 1), (6, 1)) if sql.startswith("INSERT") else ((5, 1),),
+    )
+    if waits:
+        assert missing(history) is Hold.TABLE
+    else:
+        assert passes(history)
+
+
+def test_a_constraint_is_valid_only_if_all_rows_are() -> None:
+    validate = ("tx1", "ALTER TABLE c VALIDATE CONSTRAINT fk", None)
+    assert passes(related(("tx1", ADD_KEY, None), validate))
+    orphan = ("tx1", "INSERT INTO c VALUES (6, 9)", 1)
+    wrong = related(orphan, ("tx1", ADD_KEY, None), validate, c=((5, 1), (6, 9)))
+    assert broken(wrong) == (ViolationKind.WRONG_ERROR, 2)
+    assert unknown(related(validate))
+
+
+UPDATED = ("tx1", "UPDATE t SET v = v", 2)
+
+
+def test_a_trigger_that_does_nothing_changes_nothing() -> None:
+    assert passes(related(UPDATED, triggers=("idle",)))
+    assert "triggers" in unknown(related(UPDATED, triggers=("idle", "busy")))
+    assert passes(related(("tx1", "ALTER TABLE t DISABLE TRIGGER idle", None), UPDATED, triggers=("idle",)))
+    assert unknown(related(("tx1", "ALTER TABLE t DISABLE TRIGGER busy", None), triggers=("busy",)))
+    create = "CREATE TRIGGER new AFTER INSERT ON c FOR EACH ROW EXECUTE FUNCTION"
+    insert = ("tx2", "INSERT INTO c VALUES (6, 1)", 1)
+    assert passes(related(("tx1", f"{create} f()", None), insert, c=((5, 1), (6, 1))))
+    assert unknown(related(("tx1", f"{create} g()", None), insert, c=((6, 1),)))
+    held = related(("tx1", "BEGIN", None), ("tx1", f"{create} f()", None), insert, c=((5, 1), (6, 1)))
+    assert missing(held) is Hold.TABLE
+
+
 # -- two-phase commit
 
 
