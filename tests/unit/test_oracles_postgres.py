@@ -12,6 +12,7 @@ from acidtest.model import (
     History,
     Hold,
     Index,
+    Judgement,
     Level,
     Row,
     Schema,
@@ -992,6 +993,31 @@ def test_cycles_are_held_against_the_levels_of_the_transactions() -> None:
     assert not snapshot.is_violation
     assert serializable is not None
     assert serializable.kind is ViolationKind.FORBIDDEN_PHENOMENON
+
+
+def test_a_sum_depends_on_the_rows_that_it_sums_up() -> None:
+    def history(first: str, second: str, final: Sequence[Row]) -> History:
+        return told(
+            SER,
+            ("tx1", "BEGIN", None),
+            ("tx2", "BEGIN", None),
+            ("tx1", "SELECT sum(v) FROM t WHERE id = 1", [(10,)]),
+            ("tx2", "SELECT count(*), max(v) FROM t WHERE id = 2", [(1, 20)]),
+            ("tx1", first, 1),
+            ("tx2", second, 1),
+            ("tx1", "COMMIT", None),
+            ("tx2", "COMMIT", None),
+            final=final,
+        )
+
+    one, other = "UPDATE t SET v = 0 WHERE id = 2", "UPDATE t SET v = 0 WHERE id = 1"
+    skewed = graph.judge(history(one, other, ((1, 0), (2, 0))))
+    assert skewed is not None
+    assert skewed.kind is ViolationKind.FORBIDDEN_PHENOMENON
+    one, other = "INSERT INTO t VALUES (3, 30)", "INSERT INTO t VALUES (4, 40)"
+    apart = graph.judge(history(one, other, (*ROWS, (3, 30), (4, 40))))
+    assert apart is not None
+    assert apart.judgement is Judgement.PASS
 
 
 def test_a_deferrable_snapshot_may_be_as_late_as_the_wait_was_long() -> None:
