@@ -523,6 +523,9 @@ WRONG_READ: Step = ("tx1", "SELECT * FROM t", [(1, 10)])
         "SET SESSION work_mem TO '4MB'",
         "RESET statement_timeout",
         "SHOW server_version",
+        "SET ROLE somebody",
+        "RESET ROLE",
+        "GRANT SELECT ON t TO somebody",
         "EXPLAIN SELECT * FROM t",
         "ANALYZE t",
         "VACUUM",
@@ -544,7 +547,6 @@ def test_what_changes_no_result_is_passed_over(sql: str) -> None:
     [
         "SET search_path = other",
         "SET TIME ZONE 'UTC'",
-        "SET ROLE somebody",
         "EXPLAIN ANALYZE DELETE FROM t",
         "CREATE UNIQUE INDEX i ON t (v)",
         "DROP INDEX t_pkey",
@@ -554,6 +556,11 @@ def test_what_changes_no_result_is_passed_over(sql: str) -> None:
 )
 def test_what_may_change_anything_makes_the_rest_unknown(sql: str) -> None:
     assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
+
+
+def test_to_be_somebody_else_may_mean_other_tables() -> None:
+    steps = (("tx1", "SET ROLE somebody", None), WRONG_READ)
+    assert unknown(WORLD.history(RC, steps, {}, "CREATE SCHEMA somebody;"))
 
 
 def test_ddl_takes_effect_when_it_is_launched_not_when_it_completes() -> None:

@@ -46,6 +46,10 @@ _MYSQL_LOCKS = re.compile(
     r"\s*SELECT\s+(?:GET_LOCK|RELEASE_LOCK|IS_FREE_LOCK|IS_USED_LOCK|RELEASE_ALL_LOCKS)\s*\([^()]*\)\s*",
     re.IGNORECASE,
 )
+_PRIVILEGE = re.compile(
+    r"\s*(?:(?:GRANT|REVOKE)\b.+|SET\s+(?:SESSION\s+|LOCAL\s+)?ROLE\s+\S+|RESET\s+ROLE)\s*",
+    re.IGNORECASE | re.DOTALL,
+)
 _INDEX = re.compile(
     r"\s*(?:CREATE\s+INDEX|DROP\s+INDEX|ALTER\s+TABLE\s+\S+\s+(?:ADD|DROP)\s+(?:INDEX|KEY)\b)",
     re.IGNORECASE,
@@ -206,6 +210,13 @@ _DOES_MORE = re.compile(
     r"|LOCK|SHARE|DROP|ALTER|GRANT)\b",
     re.IGNORECASE,
 )
+
+
+def says_who_may(sql: str, case: Case) -> bool:
+    """Whether a statement only says who may do what. To be somebody else may mean other tables where schemas
+    are named like roles."""
+    schemas = any(re.search(r"\bSCHEMA\b", one.sql, re.IGNORECASE) for one in case.setup)
+    return not schemas and _PRIVILEGE.fullmatch(sql) is not None
 
 
 def calls_reading_procedure(sql: str, case: Case) -> bool:

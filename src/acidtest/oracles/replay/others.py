@@ -16,6 +16,7 @@ from acidtest.oracles.replay.natures import (
     calls_reading_procedure,
     locked_tables,
     nature_of,
+    says_who_may,
     two_phase_of,
 )
 from acidtest.oracles.replay.transactions import SessionState
@@ -60,6 +61,8 @@ class Others:
         nature = nature_of(record.sql, history.dbms, state.claim.table_locks)
         if nature is Nature.DEFINES and not self._is_idle(record):
             return Nature.UNKNOWN
+        if nature is Nature.UNKNOWN and state.claim.table_locks and says_who_may(record.sql, history.case):
+            return Nature.HARMLESS
         if nature is Nature.UNKNOWN and calls_reading_procedure(record.sql, history.case):
             return Nature.LOOKS
         return nature
