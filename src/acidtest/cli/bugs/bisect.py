@@ -12,6 +12,7 @@ from acidtest.cli.bugs.choosing import choose_cases, with_expectations
 from acidtest.cli.options import complete_target, level_option
 from acidtest.errors import AcidtestError, UsageError
 from acidtest.model import Case, Level
+from acidtest.servers import embedded
 from acidtest.servers.specs import version_key
 from acidtest.targets.resolve import DBMSS
 
@@ -62,6 +63,11 @@ def bisect(bug: str, dbms: str | None, level: Level | str | None, installed: boo
 
 def _versions(wish: str, installed: bool) -> list[str]:
     name = wish.partition("@")[0]
+    if name in embedded.WHEELS:
+        there = [one.spec for one in embedded.installed() if one.dbms == name]
+        if len(there) < 2:
+            raise UsageError(f"{len(there)} releases of {name} are installed, and a search needs two or more")
+        return there
     if name not in DBMSS or DBMSS[name].port is None:
         raise UsageError(f"{name} has no releases that acidtest installs as servers")
     spec = servers.parse_spec(wish)
@@ -77,7 +83,8 @@ def _look(case: Case, spec: str, level: Level | None) -> Cell | None:
     """Try one release; None if it cannot be had or says nothing."""
     click.echo(f"{spec} ... ", nl=False, err=True)
     try:
-        servers.install(spec)
+        if spec.partition("@")[0] not in embedded.WHEELS:
+            servers.install(spec)
         (cell,) = observe_all(Plan([case], [spec], level), lambda _spec, _done: None)
     except AcidtestError as error:
         click.echo(f"left out: {str(error).splitlines()[0]}", err=True)

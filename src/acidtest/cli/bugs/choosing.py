@@ -8,6 +8,7 @@ from acidtest import corpus, servers
 from acidtest.casefile import load_case, runs_on
 from acidtest.errors import UsageError
 from acidtest.model import Case
+from acidtest.servers import embedded
 from acidtest.targets.resolve import available_specs, check_spec, dbms_of, expand_spec, is_embedded
 
 
@@ -61,8 +62,9 @@ def choose_targets(specs: Sequence[str], cases: Sequence[Case]) -> list[str]:
             check_spec(spec)
         return chosen
     own = [one.spec for one in reversed(servers.installed())]
-    embedded = [spec for spec in available_specs() if is_embedded(spec)]
-    wanted = [spec for spec in dict.fromkeys([*own, *embedded]) if _is_wanted(spec, cases)]
+    in_process = [spec for spec in available_specs() if is_embedded(spec)]
+    own += [one.spec for one in embedded.installed()]
+    wanted = [spec for spec in dict.fromkeys([*own, *in_process]) if _is_wanted(spec, cases)]
     if not wanted:
         raise UsageError(
             "no server is installed that these bugs are for;"
