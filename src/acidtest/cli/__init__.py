@@ -9,6 +9,7 @@ import click
 from acidtest import __version__
 from acidtest.__main__ import INTERRUPTED
 from acidtest.cli.bench import bench
+from acidtest.cli.check import check
 from acidtest.cli.completion import completion
 from acidtest.cli.corpus import corpus
 from acidtest.cli.demo import demo
@@ -69,6 +70,7 @@ for command in (
     levels,
     matrix,
     corpus,
+    check,
     selftest,
     server,
     doctor,
