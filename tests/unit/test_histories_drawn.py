@@ -9,7 +9,7 @@ from typing import Any
 from hypothesis import HealthCheck, assume, given, settings
 from hypothesis import strategies as st
 
-from acidtest.histories import Checked, Standing
+from acidtest.histories import Checked, Options, Standing, check_file, find_model
 from acidtest.histories.columns import READ, WRITE, Workload
 from acidtest.histories.generate import HappenedEvent, Isolation, Shape, simulate
 from acidtest.histories.models import IMPLIED
@@ -316,3 +316,63 @@ def test_a_model_that_holds_implies_the_weaker_ones(transactions: list[Told]) ->
             assert weaker == {Standing.HOLDS}
         elif standing is Standing.UNKNOWN:
             assert Standing.VIOLATED not in weaker
+
+
+# -- the two paths
+
+
+SHAPES = st.builds(
+    Shape,
+    transactions=st.integers(1, 120),
+    sessions=st.integers(1, 6),
+    keys=st.integers(1, 6),
+    writes=st.integers(1, 12),
+    abort_share=st.sampled_from([0.0, 0.1]),
+    unknown_share=st.sampled_from([0.0, 0.05]),
+)
+
+
+@given(SHAPES, SEEDS, st.sampled_from(Isolation), st.data())
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_arrays_and_the_plain_path_agree(
+    shape: Shape, seed: int, isolation: Isolation, data: st.DataObject
+) -> None:
+    lists = list(simulate(isolation, Workload.LISTS, shape, seed))
+    reads = _reads(lists)
+    changes: bool = data.draw(st.booleans())
+    if reads and changes:
+        read = data.draw(st.sampled_from(reads))
+        read[2] = data.draw(st.permutations(read[2]))[: data.draw(st.integers(0, len(read[2])))] or None
+    registers = list(simulate(isolation, Workload.REGISTERS, shape, seed))
+    with TemporaryDirectory() as folder:
+        edn, plume = Path(folder) / "h.edn", Path(folder) / "h.txt"
+        edn.write_text("".join(to_edn(lists, Workload.LISTS)))
+        plume.write_text("".join(to_plume(registers)))
+        assert _both(edn, None)
+        if plume.stat().st_size:
+            for model in ("read-committed", "strong-session-read-committed", "read-atomic"):
+                assert _both(plume, model)
+            # Too careful at this level: it may step aside, and then the plain path answers.
+            assert _both(plume, "session-read-committed")
+
+
+def _both(path: Path, name: str | None) -> bool:
+    model = None if name is None else find_model(name)
+    return check(path, model=model) == check(path, model=model, fast=False)
+
+
+def test_the_arrays_are_used_where_nothing_is_wrong(tmp_path: Path) -> None:
+    shape = Shape(300, unknown_share=0)
+    said: list[str] = []
+    edn, plume = tmp_path / "h.edn", tmp_path / "h.txt"
+    edn.write_text(
+        "".join(to_edn(simulate(Isolation.SERIALIZABLE, Workload.LISTS, shape, 1), Workload.LISTS))
+    )
+    plume.write_text("".join(to_plume(simulate(Isolation.SERIALIZABLE, Workload.REGISTERS, shape, 1))))
+    assert check_file(edn, Options(), said.append).models["strict-serializable"] is Standing.HOLDS
+    assert said[-1] == "looking for cycles, by arrays"
+    assert (
+        check_file(plume, Options(find_model("read-atomic")), said.append).models["read-atomic"]
+        is Standing.HOLDS
+    )
+    assert said[-1] == "tracing reads, by arrays"

@@ -1,8 +1,8 @@
 """The graph of a whole history, and its strongly connected parts.
 
-Transactions stand in an order that nearly every edge follows. A cycle needs an edge against that order, and
-lies where such edges are: so only the stretches that backward edges span are searched, the rest is passed
-over.
+Transactions are numbered so that nearly every edge leads to a higher number. The level of a transaction is
+the lowest number that can be reached from it. All transactions on a cycle reach the same ones, so they have
+the same level: only transactions that share a level with another one are searched.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -50,88 +50,137 @@ def previous_in_session(transactions: Transactions, takes_part: Sequence[int]) -
     return found
 
 
-def ranks(transactions: Transactions) -> list[int]:
-    """The place of each transaction in its session: the best guess at time where none was written down."""
+def strong_parts(graph: Graph) -> list[Part]:
+    """The strongly connected parts of more than one transaction."""
+    numbers = _numbering(graph.transactions)
+    levels = _levels(graph, numbers)
+    if levels is None:
+        return _parts_among(graph, [list(range(len(graph.transactions)))])
+    groups: dict[int, list[int]] = {}
+    for number, level in enumerate(levels):
+        if level != (number if numbers is None else numbers[number]):
+            groups.setdefault(level, []).append(number)
+    if not groups:
+        return []
+    names = range(len(levels)) if numbers is None else _inverse(numbers)
+    return _parts_among(graph, [[names[level], *members] for level, members in groups.items()])
+
+
+def _numbering(transactions: Transactions) -> list[int] | None:
+    """Numbers that grow with time, as far as that can be guessed; None: those that the transactions have.
+
+    A file that tells one session after the other gets the first transactions of all sessions first.
+    """
+    if transactions.timed:
+        return None
+    sessions = transactions.sessions
+    if 2 * sum(one == two for one, two in pairwise(sessions)) < len(sessions):
+        return None
     count: dict[int, int] = {}
-    found = []
-    for session in transactions.sessions:
+    places = []
+    for session in sessions:
         place = count.get(session, 0)
         count[session] = place + 1
-        found.append(place)
+        places.append(place)
+    return _inverse(sorted(range(len(places)), key=places.__getitem__))
+
+
+def _inverse(order: Sequence[int]) -> list[int]:
+    found = [0] * len(order)
+    for place, number in enumerate(order):
+        found[number] = place
     return found
 
 
-def strong_parts(graph: Graph) -> list[Part]:
-    """The strongly connected parts of more than one transaction."""
-    places = None if graph.transactions.timed else ranks(graph.transactions)
-    stretches = _merged(_backward(graph, places))
-    if not stretches:
-        return []
-    owner = _owners(stretches, len(graph.transactions), places)
+def _levels(graph: Graph, numbers: Sequence[int] | None) -> list[int] | None:
+    """The lowest number that each transaction leads to; None if that takes too long to find out, or if the
+    order of time is broken."""
+    count = len(graph.transactions)
+    levels = list(range(count)) if numbers is None else list(numbers)
+    hubs = [(max(hub.sources), min(hub.targets), hub) for hub in graph.hubs]
+    for _ in range(_PASSES):
+        changed = False
+        for sources, targets in graph.edges.values():
+            lower = [
+                (levels[two], one)
+                for one, two in zip(sources, targets, strict=True)
+                if levels[one] > levels[two]
+            ]
+            changed = changed or bool(lower)
+            for level, one in sorted(lower):
+                levels[one] = min(levels[one], level)
+        changed = _lower_by_hubs(hubs, levels) or changed
+        changed = _lower_by_sessions(graph.previous, levels) or changed
+        if not changed:
+            return None if graph.timed and _breaks_time(graph.transactions, levels) else levels
+    return None
+
+
+_PASSES = 40
+
+
+def _lower_by_hubs(hubs: Sequence[tuple[int, int, Hub]], levels: list[int]) -> bool:
+    changed = False
+    for _, _, hub in hubs:
+        level = min(map(levels.__getitem__, hub.targets))
+        for one in hub.sources:
+            if levels[one] > level:
+                levels[one] = level
+                changed = True
+    return changed
+
+
+def _lower_by_sessions(previous: Sequence[int], levels: list[int]) -> bool:
+    lower = [
+        (number, before)
+        for number, before in enumerate(previous)
+        if before >= 0 and levels[before] > levels[number]
+    ]
+    for number, before in reversed(lower):
+        levels[before] = min(levels[before], levels[number])
+    return bool(lower)
+
+
+def _breaks_time(transactions: Transactions, levels: Sequence[int]) -> bool:
+    """Whether a transaction leads to one before which another had ended when it began: then time is part of
+    a cycle, or at least of the way to the lowest number."""
+    lowered = [(number, level) for number, level in enumerate(levels) if level != number]
+    if not lowered:
+        return False
+    ends = list(transactions.ended)
+    for number in range(len(ends) - 2, -1, -1):
+        ends[number] = min(ends[number], ends[number + 1])
+    began = transactions.began
+    return any(ends[level] < began[number] for number, level in lowered)
+
+
+def _parts_among(graph: Graph, groups: list[list[int]]) -> list[Part]:
+    """The strongly connected parts inside of groups of transactions."""
+    count = len(graph.transactions)
+    owner = [-1] * count
+    for group, members in enumerate(groups):
+        for one in members:
+            owner[one] = group
     chosen = {
         relation: [
-            (source, target)
-            for source, target in zip(*edges, strict=True)
-            if owner[source] >= 0 and owner[source] == owner[target]
+            (one, two)
+            for one, two in zip(sources, targets, strict=True)
+            if owner[one] >= 0 and owner[one] == owner[two]
         ]
-        for relation, edges in graph.edges.items()
+        for relation, (sources, targets) in graph.edges.items()
     }
     hubs = [hub for hub in graph.hubs if any(owner[one] >= 0 for one in hub.sources)]
-    members: dict[int, list[int]] = {}
-    for number, stretch in enumerate(owner):
-        if stretch >= 0:
-            members.setdefault(stretch, []).append(number)
-    followers = followers_of(chosen, hubs, len(owner))
+    followers = followers_of(chosen, hubs, count)
     _follow_sessions(followers, graph.previous, owner)
     if graph.timed:
-        for inside in members.values():
-            follow_time(followers, graph.transactions, inside, time_node(len(owner), len(hubs)))
+        for members in groups:
+            follow_time(followers, graph.transactions, members, count + len(hubs))
     parts = []
     for component in tarjan(followers):
-        inside = sorted(one for one in component if one < len(owner))
+        inside = sorted(one for one in component if one < count)
         if len(inside) > 1:
             parts.append(_part(inside, chosen, hubs))
     return parts
-
-
-def _backward(graph: Graph, places: Sequence[int] | None) -> list[tuple[int, int]]:
-    """The stretches of edges that go against the order."""
-    found: list[tuple[int, int]] = []
-    for sources, targets in graph.edges.values():
-        if places is None:
-            found += [(two, one) for one, two in zip(sources, targets, strict=True) if one > two]
-        else:
-            found += [
-                (places[two], places[one])
-                for one, two in zip(sources, targets, strict=True)
-                if places[one] >= places[two]
-            ]
-    for hub in graph.hubs:
-        at = hub.sources if places is None else [places[one] for one in hub.sources]
-        to = hub.targets if places is None else [places[one] for one in hub.targets]
-        if max(at) >= min(to):
-            found.append((min(to), max(at)))
-    return found
-
-
-def _merged(stretches: list[tuple[int, int]]) -> list[tuple[int, int]]:
-    merged: list[tuple[int, int]] = []
-    for low, high in sorted(stretches):
-        if merged and low <= merged[-1][1]:
-            if high > merged[-1][1]:
-                merged[-1] = merged[-1][0], high
-        else:
-            merged.append((low, high))
-    return merged
-
-
-def _owners(stretches: list[tuple[int, int]], count: int, places: Sequence[int] | None) -> list[int]:
-    """The stretch that each transaction lies in, or -1."""
-    size = count if places is None else max(places) + 1
-    owner = [-1] * size
-    for number, (low, high) in enumerate(stretches):
-        owner[low : high + 1] = [number] * (high + 1 - low)
-    return owner if places is None else [owner[place] for place in places]
 
 
 def followers_of(
@@ -153,11 +202,6 @@ def _follow_sessions(followers: dict[int, list[int]], previous: Sequence[int], o
     for number, before in enumerate(previous):
         if before >= 0 and owner[number] >= 0 and owner[number] == owner[before]:
             followers.setdefault(before, []).append(number)
-
-
-def time_node(count: int, hubs: int) -> int:
-    """The first number for nodes of time."""
-    return count + hubs
 
 
 def follow_time(

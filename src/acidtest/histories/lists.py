@@ -13,6 +13,7 @@ from acidtest.histories.columns import ABORTED, COMMITTED, INDETERMINATE, WRITE,
 from acidtest.histories.resolved import INITIAL, Hub, Pair, Resolved, Tally, Transactions
 from acidtest.model import Phenomenon
 
+_IS_COMMITTED = bytes([1]) + bytes(255)
 NOBODY = -2
 """The writer of an element that nobody appended."""
 
@@ -214,9 +215,10 @@ class _Finished:
         wr, rw, tails = self._read_order()
         hubs = self._after_the_last(tails, ww, rw)
         self._find_lost_updates()
+        self._find_intermediate_reads()
         return Resolved(
             self._transactions,
-            self._takes_part,
+            self._taking_part(),
             ww,
             wr,
             rw,
@@ -227,6 +229,12 @@ class _Finished:
             self._explain,
             ordered=True,
         )
+
+    def _taking_part(self) -> bytearray:
+        found = bytearray(self._fates.translate(_IS_COMMITTED))
+        for number in range(len(found)) if any(self._observed) else ():
+            found[number] |= self._observed[number]
+        return found
 
     def _takes_part(self, number: int) -> bool:
         return self._fates[number] == COMMITTED or bool(self._observed[number])
@@ -249,8 +257,6 @@ class _Finished:
                 self._trusted[key] = min(self._trusted.get(key, len(order)), _first_double(order))
             if key in self._trusted or NOBODY in chain or any(map(fates.__getitem__, chain)):
                 self._take_apart(key, order, chain)
-            elif key in self._overwritten:
-                self._odd[key] = chain
             else:
                 self._chains[key] = chain
         self._find_unread()
@@ -352,12 +358,8 @@ class _Finished:
         if length > len(chain):
             return INITIAL, INITIAL  # beyond what is known of the order
         writer = INITIAL if length == 0 else chain[length - 1]
-        if writer >= 0:
-            overwriter = self._overwritten.get(key, {}).get(order[length - 1])
-            if overwriter is not None and overwriter != reader:
-                self._tally.add(Phenomenon.G1B, reader, key, order[length - 1], writer=writer)
-            if fates[writer] == ABORTED:
-                writer = INITIAL
+        if writer >= 0 and fates[writer] == ABORTED:
+            writer = INITIAL
         follower = next((one for one in chain[length:] if one != NOBODY and fates[one] != ABORTED), NOBODY)
         if follower == NOBODY and key in self._trusted:
             follower = INITIAL
@@ -398,6 +400,18 @@ class _Finished:
                     self._tally.add(
                         Phenomenon.G_CURSOR, number, key, value, other=between, expected=order[length]
                     )
+
+    def _find_intermediate_reads(self) -> None:
+        """Reads that end in an element after which its writer appended another one."""
+        overwritten = self._overwritten
+        reads = [read for read in zip(*self._reads, strict=True) if read[1] in overwritten and read[2]]
+        for reader, key, length in reads:
+            order = self._orders[key]
+            if length > self._trusted.get(key, length):
+                continue
+            writer = overwritten[key].get(order[length - 1], reader)
+            if writer != reader:
+                self._tally.add(Phenomenon.G1B, reader, key, order[length - 1], writer=writer)
 
     # -- for the rules that do without the order of versions
 

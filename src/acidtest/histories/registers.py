@@ -19,6 +19,7 @@ from acidtest.histories.resolved import INITIAL, Hub, Pair, Resolved, Tally, Tra
 from acidtest.model import Phenomenon
 
 Edge = tuple[list[int], list[int]]
+_IS_COMMITTED = bytes([1]) + bytes(255)
 
 
 class Assumption(StrEnum):
@@ -162,7 +163,7 @@ class _Finished:
         self._find_lost_updates()
         return Resolved(
             self._transactions,
-            self._takes_part,
+            self._taking_part(),
             ww,
             wr,
             rw,
@@ -173,6 +174,12 @@ class _Finished:
             self._explain,
             ordered=self._is_ordered(),
         )
+
+    def _taking_part(self) -> bytearray:
+        found = bytearray(self._fates.translate(_IS_COMMITTED))
+        for number in range(len(found)) if any(self._observed) else ():
+            found[number] |= self._observed[number]
+        return found
 
     def _takes_part(self, number: int) -> bool:
         return self._fates[number] == COMMITTED or bool(self._observed[number])

@@ -44,13 +44,14 @@ class Hub:
 class Resolved:
     """Dependencies between transactions, and what was found wrong on the way.
 
-    `external` gives the reads of others' writes in the order of the file, as transactions, keys and
-    writers; `written` the keys that each transaction wrote, by its number. `explain` gives the evidence of
-    dependencies. `ordered`: whether the order of all versions that were read is known.
+    `taking_part` marks what is committed, or must have been because it was read. `external` gives the reads
+    of others' writes in the order of the file, as transactions, keys and writers; `written` the keys that
+    each transaction wrote, by its number. `explain` gives the evidence of dependencies. `ordered`: whether
+    the order of all versions that were read is known.
     """
 
     transactions: Transactions
-    taking_part: Callable[[int], bool]
+    taking_part: bytearray
     ww: Edges
     wr: Edges
     rw: Edges

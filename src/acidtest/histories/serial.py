@@ -31,7 +31,7 @@ class _Schedule:
         self._in_time = in_time
         self._known: Transactions = resolved.transactions
         count = len(self._known)
-        self._members = [number for number in range(count) if resolved.taking_part(number)]
+        self._members = [number for number in range(count) if resolved.taking_part[number]]
         self._previous = previous
         self._written = resolved.written()
         self._reads: dict[int, dict[Any, int]] = {}

@@ -7,6 +7,7 @@ and `info`, or none at all, leaves open whether it took effect.
 import json
 import re
 from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -27,11 +28,12 @@ from acidtest.histories.formats.edn import EdnReader
 from acidtest.histories.formats.text import CHUNK, chunks, head_of
 
 _KINDS = {"r": READ, ":r": READ, "append": WRITE, ":append": WRITE, "w": WRITE, ":w": WRITE}
-_APPENDS = {"append", ":append"}
 _FATES = {"ok": COMMITTED, "fail": ABORTED, "info": INDETERMINATE}
 _EVENTS = {b"ok": COMMITTED, b"fail": ABORTED, b"info": INDETERMINATE}
 _MARKS = 1 << 20
 """How much of a file is looked at to tell lists from registers."""
+_SPACES = bytes.maketrans(b" \n", b",,")
+_THREE = frozenset({3})
 _KEYWORD = re.compile(rb":([^\s,\[\]\"]+)")
 
 
@@ -55,29 +57,14 @@ def _workload(path: Path) -> Workload:
 
 
 class _Pairing:
-    """Pairs completions with their invocations. Places are lines, or numbers of operations."""
+    """What each process has begun and not ended yet, with its place, and the sessions of processes."""
 
-    def __init__(self, where: str) -> None:
-        self._where = where
-        self._open: dict[Any, tuple[int, Any]] = {}
+    def __init__(self) -> None:
+        self.running: dict[Any, tuple[int, Any]] = {}
         self.sessions: dict[Any, int] = {}
 
     def session(self, process: Any) -> int:
         return self.sessions.setdefault(process, len(self.sessions))
-
-    def invoked(self, process: Any, place: int, value: Any) -> tuple[int, Any] | None:
-        """A process began something; what it had begun before never ended."""
-        before = self._open.get(process)
-        self._open[process] = place, value
-        return before
-
-    def completed(self, process: Any) -> tuple[int, Any] | None:
-        return self._open.pop(process, None)
-
-    def left(self) -> Iterator[tuple[Any, int, Any]]:
-        """What was begun and never ended."""
-        for process, (place, value) in self._open.items():
-            yield process, place, value
 
 
 # -- any form: maps and objects
@@ -102,11 +89,12 @@ class _Events:
         if isinstance(process, bool) or not isinstance(process, int):
             return  # the nemesis, or whoever else is no client
         if kind == "invoke":
-            before = self._pairing.invoked(process, place, found.get("value"))
+            before = self._pairing.running.get(process)
+            self._pairing.running[process] = place, found.get("value")
             if before is not None:
                 self._never_ended(process, *before, batch)
         elif kind in _FATES:
-            began = self._pairing.completed(process)
+            began = self._pairing.running.pop(process, None)
             fate = _FATES[kind]
             value = found.get("value")
             if value is None and began is not None:
@@ -117,7 +105,7 @@ class _Events:
 
     def finish(self, batch: Batch) -> None:
         """Nothing more comes: what is still open never ended."""
-        for process, place, value in self._pairing.left():
+        for process, (place, value) in self._pairing.running.items():
             self._never_ended(process, place, value, batch)
 
     def _never_ended(self, process: int, place: int, value: Any, batch: Batch) -> None:
@@ -129,14 +117,15 @@ class _Events:
         line = place if began is None or place != NEVER else began[0]
         if value is None:
             value = []
-        operations = self._operations(value, line)
+        operations = self.operations(value, line)
         if fate != COMMITTED:
             operations = [one for one in operations if one[0] == WRITE]
         start = line if began is None else began[0]
         ended = place if fate == COMMITTED else NEVER
         batch.add(fate, self._pairing.session(process), start, ended, line, operations)
 
-    def _operations(self, value: Any, line: int) -> Operations:
+    def operations(self, value: Any, line: int) -> Operations:
+        """The reads and writes of a transaction."""
         if not isinstance(value, list):
             raise self._error(line, "the value of an operation is a vector of reads and writes")
         return [self._operation(one, line) for one in value]
@@ -159,7 +148,7 @@ class _Events:
 def _read_forms(data: bytes, where: str) -> Iterator[Batch]:
     """A file of EDN in whatever form, all at once."""
     reader = EdnReader(data, where)
-    events = _Events(where, _Pairing(where))
+    events = _Events(where, _Pairing())
     batch = Batch()
     inside = reader.enter()
     while not reader.at_end():
@@ -181,124 +170,127 @@ def _read_forms(data: bytes, where: str) -> Iterator[Batch]:
 _FIELDS = {
     b"type": rb":(invoke|ok|fail|info)",
     b"process": rb"(\d+)",
-    b"value": rb"(\[[^{}\"#;]*?\])(?=, :|\}\r?$)",
     b"index": rb"\d+",
     b"time": rb"-?\d+",
     b"f": rb":[\w-]+",
 }
+_VALUE = rb"(\[[^,{}\"#;\n]*\])(?=[,}])"
+_VALUE_WITH_COMMAS = rb"(\[[^{}\"#;\n]*?\])(?=, :|\}\r?$)"
 _ORDER = re.compile(rb":(type|process|value|index|time|f)(?= )")
-_WANTED = {b"type", b"process", b"value"}
+_WANTED = (b"type", b"process", b"value")
 
 
 def _shape(line: bytes) -> tuple[re.Pattern[bytes], tuple[int, int, int]] | None:
     """A pattern for lines that are written like this one, and where in its matches type, process and value
     are. None if the line is not of the usual form."""
     names = list(dict.fromkeys(_ORDER.findall(line)))
-    if not set(names) >= _WANTED:
+    if not set(_WANTED) <= set(names):
         return None
     wanted = [name for name in names if name in _WANTED]
     last = max(names.index(name) for name in _WANTED)
-    fields = [rb":" + name + rb" " + _FIELDS[name] for name in names[: last + 1]]
-    pattern = re.compile(rb"^\{" + rb",? ".join(fields) + rb"(?:, :[^\n]*)?\}\r?$", re.MULTILINE)
-    if pattern.match(line) is None:
-        return None
-    return pattern, (wanted.index(b"type"), wanted.index(b"process"), wanted.index(b"value"))
+    for value in (_VALUE, _VALUE_WITH_COMMAS):
+        fields = [rb":" + name + rb" " + _FIELDS.get(name, value) for name in names[: last + 1]]
+        pattern = re.compile(rb"^\{" + rb",? ".join(fields) + rb"(?:, :[^\n]*)?\}\r?$", re.MULTILINE)
+        if pattern.match(line) is not None:
+            kind, process, body = (wanted.index(name) for name in _WANTED)
+            return pattern, (kind, process, body)
+    return None
+
+
+def usual_lines(path: Path) -> "Lines | None":
+    """A reader for a file of lines of the usual form; None if the first line is of another one."""
+    first = head_of(path, 4096).lstrip().split(b"\n", 1)[0].rstrip(b"\r")
+    shape = _shape(first)
+    return None if shape is None else Lines(str(path), *shape)
 
 
 def _read_edn(path: Path) -> Iterator[Batch]:
-    head = head_of(path, 4096).lstrip()
-    first = head.split(b"\n", 1)[0].rstrip(b"\r")
-    shape = _shape(first)
-    if shape is None:
+    reading = usual_lines(path)
+    if reading is None:
         yield from _read_forms(path.read_bytes(), str(path))
         return
-    reading = _Lines(str(path), *shape)
     for line, data in chunks(path, CHUNK):
         yield reading.batch(data, line)
     yield reading.rest()
 
 
-class _Lines:
+class Lines:
     """Reads lines of the usual form by one pattern, and all others by the EDN reader."""
 
     def __init__(self, where: str, pattern: re.Pattern[bytes], places: tuple[int, int, int]) -> None:
         self._where = where
         self._pattern = pattern
         self._places = places
-        self._pairing = _Pairing(where)
+        self._pairing = _Pairing()
         self._events = _Events(where, self._pairing)
 
     def batch(self, data: bytes, line: int) -> Batch:
         """The transactions that end in these lines."""
-        rows = self._pattern.findall(data)
-        if len(rows) != data.count(b"\n") + (not data.endswith(b"\n")):
+        paired = self.paired(data, line)
+        if paired is None:
             return self._odd(data, line)
-        batch = Batch()
-        values: list[bytes] = []
-        self._pair(rows, line, batch, values)
+        batch, values = paired
         operations = _as_json(values)
         if operations is None:
-            batch.operations = [
-                self._tokenized(value, at) for value, at in zip(values, batch.lines, strict=True)
-            ]
-        else:
-            batch.operations = operations
-        self._drop_reads(batch)
+            operations = [self._tokenized(value, at) for value, at in zip(values, batch.lines, strict=True)]
+        batch.operations = operations
+        _drop_reads(batch)
         return batch
 
-    def rest(self) -> Batch:
-        """What never ended."""
+    def paired(self, data: bytes, line: int) -> tuple[Batch, list[bytes]] | None:
+        """The same without operations, and these as text; None if a line is not of the usual form."""
+        rows = self._pattern.findall(data)
+        if len(rows) != data.count(b"\n") + (not data.endswith(b"\n")):
+            return None
         batch = Batch()
-        for process, place, value in self._pairing.left():
-            operations = self._tokenized(value, place) if isinstance(value, bytes) else None
-            if operations is None:
-                self._events._never_ended(process, place, value, batch)
-            else:
-                batch.add(INDETERMINATE, self._pairing.session(process), place, NEVER, place, operations)
-        self._drop_reads(batch)
-        return batch
-
-    def _pair(self, rows: list[tuple[bytes, ...]], line: int, batch: Batch, values: list[bytes]) -> None:
+        values: list[bytes] = []
+        fates, sessions, began, ended, lines = (
+            batch.fates,
+            batch.sessions,
+            batch.began,
+            batch.ended,
+            batch.lines,
+        )
         kind_at, process_at, value_at = self._places
-        pairing = self._pairing
-        invoked, completed = pairing.invoked, pairing.completed
+        running = self._pairing.running
+        numbers = self._pairing.sessions
         for place, row in enumerate(rows, line):
             process = int(row[process_at])
             kind = row[kind_at]
+            before = running.get(process)
             if kind == b"invoke":
-                before = invoked(process, place, row[value_at])
-                if before is not None:
-                    self._add(batch, values, INDETERMINATE, process, before, NEVER, before[1])
+                running[process] = place, row[value_at]
+                if before is None:
+                    continue
+                fate, value, end, at = INDETERMINATE, _as_text(before[1]), NEVER, before[0]
             else:
-                self._add(batch, values, _EVENTS[kind], process, completed(process), place, row[value_at])
+                fate, value, end, at = _EVENTS[kind], row[value_at], place, place
+                if fate != COMMITTED:
+                    end = NEVER
+                if before is not None:
+                    del running[process]
+            session = numbers.get(process)
+            if session is None:
+                session = numbers[process] = len(numbers)
+            fates.append(fate)
+            sessions.append(session)
+            began.append(place if before is None else before[0])
+            ended.append(end)
+            lines.append(at)
+            values.append(value)
+        return batch, values
 
-    def _add(
-        self,
-        batch: Batch,
-        values: list[bytes],
-        fate: int,
-        process: int,
-        began: tuple[int, Any] | None,
-        place: int,
-        value: Any,
-    ) -> None:
-        start = place if began is None else began[0]
-        batch.fates.append(fate)
-        batch.sessions.append(self._pairing.session(process))
-        batch.began.append(start)
-        batch.ended.append(place if fate == COMMITTED else NEVER)
-        batch.lines.append(start if place == NEVER else place)
-        values.append(value)
+    def rest(self) -> Batch:
+        """What never ended."""
+        for process in list(self._pairing.running):
+            self._settle(process)
+        batch = Batch()
+        self._events.finish(batch)
+        return batch
 
-    def _drop_reads(self, batch: Batch) -> None:
-        """Of what is not committed only the writes count: its reads are those of the invocation."""
-        for at, fate in enumerate(batch.fates):
-            if fate != COMMITTED:
-                batch.operations[at] = [one for one in batch.operations[at] if one[0] == WRITE]
-
-    def _tokenized(self, value: Any, line: int) -> Operations:
-        form = EdnReader(value, self._where, line).form() if isinstance(value, bytes) else value
-        return self._events._operations([] if form is None else form, line)
+    def _tokenized(self, value: bytes, line: int) -> Operations:
+        form = EdnReader(value, self._where, line).form()
+        return self._events.operations([] if form is None else form, line)
 
     def _odd(self, data: bytes, line: int) -> Batch:
         """Lines that are not all of the usual form."""
@@ -307,17 +299,35 @@ class _Lines:
         while not reader.at_end():
             at = reader.line
             event = reader.form()
-            self._settle(event)
+            if isinstance(event, dict):
+                self._settle(event.get(":process"))
             self._events.add(event, at, batch)
         return batch
 
-    def _settle(self, event: Any) -> None:
-        """Values of invocations that were read by the pattern are still text."""
-        process = event.get(":process") if isinstance(event, dict) else None
-        before = self._pairing._open.get(process)
+    def _settle(self, process: Any) -> None:
+        """The value of an invocation that was read by the pattern is still text."""
+        running = self._pairing.running
+        before = running.get(process)
         if before is not None and isinstance(before[1], bytes):
-            form = EdnReader(before[1], self._where, before[0]).form()
-            self._pairing._open[process] = before[0], form
+            running[process] = before[0], EdnReader(before[1], self._where, before[0]).form()
+
+
+def _as_text(value: Any) -> bytes:
+    """A value as text; it may have been read already."""
+    if isinstance(value, bytes):
+        return value
+    if isinstance(value, list):
+        return b"[" + b" ".join(map(_as_text, value)) + b"]"
+    if isinstance(value, str) and not value.startswith(":"):
+        return json.dumps(value).encode()
+    return b"nil" if value is None else str(value).encode()
+
+
+def _drop_reads(batch: Batch) -> None:
+    """Of what is not committed only the writes count: its reads are those of the invocation."""
+    for at, fate in enumerate(batch.fates):
+        if fate != COMMITTED:
+            batch.operations[at] = [one for one in batch.operations[at] if one[0] == WRITE]
 
 
 def _as_json(values: list[bytes]) -> list[Operations] | None:
@@ -330,17 +340,15 @@ def _as_json(values: list[bytes]) -> list[Operations] | None:
         text = text.replace(b", ", b" ").replace(b",", b" ")
     text = text.replace(b"nil", b"null")
     if b":" in text:
+        if b"[:" in text:
+            return None
         text = _KEYWORD.sub(rb'":\1"', text)
     try:
-        found: list[Operations] = json.loads(text.replace(b"\n", b",").replace(b" ", b","))
-    except ValueError:
+        found: list[Operations] = json.loads(text.translate(_SPACES))
+        fits = len(found) == len(values) and _THREE.issuperset(map(len, chain.from_iterable(found)))
+    except (ValueError, TypeError):
         return None
-    return found if all(map(_is_usual, found)) else None
-
-
-def _is_usual(operations: Any) -> bool:
-    """Whether these are reads and writes of three parts each."""
-    return all(len(one) == 3 and one[0].__class__ is int for one in operations)
+    return found if fits else None
 
 
 # -- JSON
@@ -348,7 +356,7 @@ def _is_usual(operations: Any) -> bool:
 
 def _read_json(path: Path) -> Iterator[Batch]:
     where = str(path)
-    events = _Events(where, _Pairing(where))
+    events = _Events(where, _Pairing())
     for line, data in chunks(path, CHUNK):
         batch = Batch()
         found = _objects(data)
@@ -408,14 +416,9 @@ def _read_whole_json(path: Path) -> Iterator[Batch]:
         ) from error
     if not isinstance(found, list):
         raise UsageError(f"{path}: a history is an array of operations, not {type(found).__name__}")
-    events = _Events(str(path), _Pairing(str(path)))
+    events = _Events(str(path), _Pairing())
     batch = Batch()
     for place, event in enumerate(found, 1):
         events.add(event, place, batch)
     events.finish(batch)
     yield batch
-
-
-def is_append(name: str) -> bool:
-    """Whether an operation's name makes a history one of lists."""
-    return name in _APPENDS
