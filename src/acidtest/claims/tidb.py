@@ -38,12 +38,14 @@ _READ_COMMITTED = Claim(
     alone_locks=False,
     subqueries_read_either=True,  # measured on 5.4: one that depends on no row is answered while planning
     rows_are_keys=True,
-    excludes=phenomenon.READ_COMMITTED,
+    excludes=phenomenon.MONOTONIC_VIEW,
 )
 _REPEATABLE_READ = replace(
     _READ_COMMITTED,
     level=Level.REPEATABLE_READ,
     snapshot=SnapshotAt.BEGIN,
+    # A write sees what is newer than the snapshot, and the next plain read does not: no monotonic view.
+    excludes=phenomenon.READ_COMMITTED,
 )
 _OPTIMISTIC = replace(
     _REPEATABLE_READ,

@@ -35,7 +35,7 @@ from acidtest.model.outcome import (
     Undone,
     Warning,
 )
-from acidtest.model.phenomenon import Phenomenon
+from acidtest.model.phenomenon import Phenomenon, Variant
 from acidtest.model.schema import (
     Action,
     Check,
@@ -141,6 +141,7 @@ __all__ = [
     "TransactionState",
     "Undone",
     "Value",
+    "Variant",
     "Verdict",
     "Violation",
     "ViolationKind",

@@ -2,7 +2,7 @@
 
 from acidtest.claims import Claims
 from acidtest.graph import Occurrence
-from acidtest.model import History, Verdict, Violation, ViolationKind, passed, unknown, violated
+from acidtest.model import History, Variant, Verdict, Violation, ViolationKind, passed, unknown, violated
 from acidtest.oracles.explaining import explained
 from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.targets import Target
@@ -50,13 +50,15 @@ def judge_walk(walk: HistoryWalk) -> Verdict | None:
         return unknown(NAME, f"a possible {name}: it is not known which rows a statement depends on")
     if walk.trace.gaps:
         return unknown(NAME, walk.trace.gaps[0])
-    return passed(NAME, tuple(one.phenomenon for one in walk.occurrences))
+    return passed(NAME, tuple(one.phenomenon for one in walk.occurrences if one.variant is Variant.PLAIN))
 
 
 def is_excluded(one: Occurrence, claims: Claims) -> bool:
     """Whether everyone who takes part was promised that it cannot happen."""
     sessions = {session for _, session in one.witness.sessions}
-    return all(one.phenomenon in claim.excludes for session in sessions for claim in claims.used(session))
+    used = [claim for session in sessions for claim in claims.used(session)]
+    in_time = one.variant is Variant.PLAIN or all(claim.in_real_time for claim in used)
+    return in_time and all(one.phenomenon in claim.excludes for claim in used)
 
 
 def _violation(one: Occurrence) -> Violation:
