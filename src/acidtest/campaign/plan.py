@@ -40,6 +40,8 @@ class Settings:
     """Parts of the conflict construction that are switched off."""
     cases: int | None = None
     seconds: float | None = None
+    instrument: float = 0.0
+    """The share of schemas whose cases show versions."""
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data."""

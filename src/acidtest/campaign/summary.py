@@ -79,6 +79,9 @@ def to_json(
         "notes": list(view.notes),
         "disagreements": counted.disagreements,
         "unexplained_conflicts": counted.unexplained_conflicts,
+        "instrumented": counted.instrumented,
+        "probes": counted.probes,
+        "torn_probes": counted.torn_probes,
         "causes": len(grouped(findings)),
         "findings": [
             _finding_json(folder, finding) | {"in_baseline": before.has(finding)}
@@ -158,6 +161,11 @@ def _account(view: View, stopped: str) -> list[str]:
         lines.append(f"undecided {undecided:,}: {reasons}{f'; and {more:,} reasons more' if more else ''}")
     if view.crashes or view.replaced:
         lines.append(f"servers that died: {view.crashes:,}; workers that died: {view.replaced:,}")
+    if counted.instrumented:
+        lines.append(
+            f"instrumented {share(counted.instrumented, counted.cases)};"
+            f" probes torn {share(counted.torn_probes, counted.probes)} of {counted.probes:,}"
+        )
     if counted.disagreements:
         lines.append(f"cases about which oracles disagree: {counted.disagreements:,}")
     if counted.unexplained_conflicts:

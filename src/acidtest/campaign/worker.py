@@ -234,7 +234,9 @@ class Worker:
             target = self._resources.enter_context(open_target(self._specs[name]))
             settings = self._settings
             profile = settings.generator_profile()
-            pipeline = Pipeline(target, settings.all_oracles(), profile, self._oracle_failed)
+            pipeline = Pipeline(
+                target, settings.all_oracles(), profile, self._oracle_failed, settings.instrument
+            )
             self._pipelines[name] = self._resources.enter_context(pipeline)
             self._versions[name] = target.version
             self._tell(Opened(name, target.version))

@@ -58,7 +58,7 @@ def _of_read(order: VersionOrder, reader: TxTrace, read: Read) -> Iterator[Depen
         DependencyKind.WR, version.writer, reader.id, version, version.step, read.step, read.exact
     )
     following = order.after(version)
-    if following is not None:
+    if following is not None and version.writer != reader.id:  # what replaced one's own version is a ww
         yield Dependency(
             DependencyKind.RW, reader.id, following.writer, following, read.step, following.step, read.exact
         )
