@@ -50,7 +50,7 @@ def test_a_stronger_level_excludes_all_that_a_weaker_one_does(dbms: str) -> None
         goes_back = (
             stronger.plain_read is not stronger.write and stronger.snapshot is not SnapshotAt.STATEMENT
         )
-        assert lost == ({Phenomenon.G_MONOTONIC} if goes_back else set())
+        assert lost == ({Phenomenon.G_MONOTONIC, Phenomenon.INTERNAL} if goes_back else set())
 
 
 @pytest.mark.parametrize("dbms", DBMSS)

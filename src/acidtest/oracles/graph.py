@@ -58,18 +58,18 @@ def _judge(history: History, walk: HistoryWalk) -> Verdict | None:
     shown = None if walk.claims is None else observed_trace(history, walk.claims)
     if shown is None or walk.claims is None:
         return by_walk
-    return _together(walk, by_walk, judge_trace(shown, phenomena(shown), walk.claims))
+    return together(walk.verdict, by_walk, judge_trace(shown, phenomena(shown), walk.claims))
 
 
-def _together(walk: HistoryWalk, by_walk: Verdict | None, by_versions: Verdict) -> Verdict | None:
-    """What two traces of the same run come to."""
+def together(walked: Verdict, by_walk: Verdict | None, by_versions: Verdict) -> Verdict | None:
+    """What two traces of the same run come to; `walked` is what the walk itself says of it."""
     if by_walk is None:
         # The walk broke off at a violation; what the versions show may give it its name.
         return by_versions if by_versions.is_violation else None
     if by_versions.is_violation == by_walk.is_violation:
         decided = by_walk if by_walk.judgement is not Judgement.UNKNOWN else by_versions
         return decided if by_versions.judgement is not Judgement.UNKNOWN else by_walk
-    if by_versions.is_violation and walk.verdict.judgement is Judgement.UNKNOWN:
+    if by_versions.is_violation and walked.judgement is Judgement.UNKNOWN:
         return by_versions
     if by_walk.is_violation and by_versions.judgement is Judgement.UNKNOWN:
         return by_walk
