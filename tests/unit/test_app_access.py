@@ -104,3 +104,10 @@ def test_what_cannot_be_read_counts_by_table() -> None:
 def test_ends_and_settings_touch_nothing() -> None:
     for sql in ("COMMIT", "SET search_path = x", "BEGIN"):
         assert touched(sql).tables == frozenset()
+
+
+def test_an_insert_with_a_key_of_its_own_meets_only_that_row() -> None:
+    insert = "INSERT INTO stock (id, left_) VALUES (7, 1)"
+    assert meet("SELECT left_ FROM stock WHERE id = 7", insert)
+    assert meet("SELECT left_ FROM stock WHERE id = 8", insert) == frozenset()
+    assert meet("SELECT count(*) FROM stock", insert)

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from acidtest.app.errors import code_of
+from acidtest.app.interleave import Interleave
 from acidtest.app.operation import operations_of
 from acidtest.app.options import read_options
 from acidtest.app.replay import order_of, replay_id
@@ -87,3 +88,8 @@ def test_codes_are_found_behind_wrappers() -> None:
 def test_results_become_plain_data() -> None:
     assert comparable({"a": (1, {2})}) == {"a": [1, [2]]}
     assert comparable(object()) == "<object>"
+
+
+def test_the_fixture_replays_what_the_command_line_says() -> None:
+    given = Interleave({"seconds": 5}, "A1-B-A", None)
+    assert given._merged({"runs": 3}) == {"seconds": 5, "runs": 3, "replay": "A1-B-A"}

@@ -60,6 +60,14 @@ def test_tokens_are_learned_from_two_runs_of_one_order(matcher: Matcher) -> None
     assert matcher.same_state(one, other)
 
 
+def test_times_of_a_run_are_not_compared(matcher: Matcher) -> None:
+    schema = Schema((Table("t", (Column("id", "integer", False), Column("at", "timestamp", False)), ()),))
+    before: State = {"t": ((1, datetime(2020, 1, 1)),)}
+    matcher = Matcher(schema, before)
+    assert matcher.same_state({"t": ((1, datetime(2021, 1, 1)),)}, {"t": ((1, datetime(2022, 1, 1)),)})
+    assert not matcher.same_state({"t": ((1, datetime(2020, 1, 1)),)}, {"t": ((1, datetime(2022, 1, 1)),)})
+
+
 def test_different_rows_are_named(matcher: Matcher) -> None:
     one: State = {"line": (), "orders": ((1, "old", "x"), (2, "bob", "t"))}
     assert matcher.different_rows(one, INITIAL) == {"orders": ([(2, "bob", "t")], [])}

@@ -139,10 +139,11 @@ class Reader:
             if isinstance(node.this, exp.Identifier)
         }
         assigned = {id(one.this) for one in _assignments(shape.tree)}
+        fresh = shape.verb is Verb.INSERT
         found: set[Element] = set()
         for node in shape.tree.find_all(exp.Column):
-            if id(node) in assigned:
-                continue
+            if id(node) in assigned or (fresh and node.find_ancestor(exp.Returning)):
+                continue  # a new row is told, not read
             column = folded(node.this, self._dialect) if isinstance(node.this, exp.Identifier) else EXISTENCE
             qualifier = node.args.get("table")
             wanted = (
@@ -190,6 +191,8 @@ class Reader:
     def _rows(self, shape: Shape) -> dict[str, frozenset[str]]:
         """The rows that a condition on a key leaves."""
         rows: dict[str, frozenset[str]] = {}
+        if shape.verb is Verb.INSERT:
+            return self._rows_inserted(shape)
         if shape.where is None or shape.writes_inside or shape.tree.find(exp.Union):
             return rows
         conditions = [shape.where]
@@ -212,6 +215,24 @@ class Reader:
             if len(names) == 1 and self._is_key(names[0], folded(column.this, self._dialect)):
                 rows[names[0]] = rows.get(names[0], values) & values
         return rows if len(aliases) == len(set(aliases.values())) else {}
+
+    def _rows_inserted(self, shape: Shape) -> dict[str, frozenset[str]]:
+        """The keys that an INSERT of values gives itself."""
+        tree, target = shape.tree, shape.target or ""
+        key = self.key_of(target)
+        values = tree.args.get("expression")
+        if key is None or not isinstance(tree.this, exp.Schema) or not isinstance(values, exp.Values):
+            return {}
+        names = [
+            folded(one, self._dialect) for one in tree.this.expressions if isinstance(one, exp.Identifier)
+        ]
+        if key not in names or shape.writes_inside or tree.find(exp.Select):
+            return {}
+        position = names.index(key)
+        texts = [
+            _value(row.expressions[position]) for row in values.expressions if isinstance(row, exp.Tuple)
+        ]
+        return {} if None in texts or not texts else {target: frozenset(map(str, texts))}
 
     def key_of(self, table: str) -> str | None:
         """The column that is the primary key of a table by itself."""

@@ -61,7 +61,8 @@ def case_of(
 
 
 def _has_moving_values(table: Table) -> bool:
-    """Whether the DBMS puts in times or tokens, which differ from run to run; numbers begin where they began."""
+    """Whether the DBMS puts in times or tokens, which differ from run to run; numbers begin where they
+    began."""
     defaults = ((column.default or "").lower() for column in table.columns)
     return any(word in text for text in defaults for word in GENERATORS if word != "nextval")
 

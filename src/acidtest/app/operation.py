@@ -1,5 +1,6 @@
 """Operations: units of an application whose transactions are interleaved with others'."""
 
+import dis
 import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -51,5 +52,7 @@ def _title(call: Callable[[], Any]) -> str:
     name: str = getattr(call, "__name__", type(call).__name__)
     if name != "<lambda>" or code is None:
         return name
-    names = [one for one in code.co_names if not one.startswith("_")]
-    return names[-1] if names else name
+    loaded = [(one.opname, str(one.argval)) for one in dis.get_instructions(code)]
+    methods = [text for kind, text in loaded if kind == "LOAD_METHOD"]
+    functions = [text for kind, text in loaded if kind in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")]
+    return (methods[-1:] or functions[:1] or [name])[0]
