@@ -100,7 +100,7 @@ class Bench:
 
     def _touches_tables(self, sql: str) -> bool:
         access = self.reader.access(sql)
-        return bool(access.tables) or not access.sure
+        return bool(access.tables)
 
     def _close_thread(self) -> None:
         if self.options.close is not None:
@@ -127,7 +127,15 @@ class Bench:
                 self._breaches += breaches_of(self.options.at_end, self.guest)
             self.ground.restore(final)
         return ForcedRun(
-            script.order, calls, results, final, prevented, tuple(self._breaches), died, monotonic() - began
+            script.order,
+            calls,
+            results,
+            final,
+            prevented,
+            tuple(self._breaches),
+            died,
+            monotonic() - began,
+            self.conductor.hold_lost,
         )
 
     def run_serially(self, names: Names) -> ForcedRun:

@@ -38,7 +38,8 @@ database."""
 HARMLESS = "SELECT 1"
 """Is sent in place of a statement that must not be."""
 
-_LOCKS = re.compile(r"lock", re.IGNORECASE)
+_LOCKS = re.compile(r"(?<!un)lock", re.IGNORECASE)
+_FORGETS = re.compile(r"\b(RESET|DISCARD)\s+ALL\b", re.IGNORECASE)
 _NO_TURN = re.compile(r"\s*(SAVEPOINT|RELEASE)\b", re.IGNORECASE)
 
 
@@ -67,6 +68,8 @@ class Part:
     flying: list[Ticket] = field(default_factory=list)
     done: bool = False
     abandoned: bool = False
+    rolled_back: bool = False
+    """Whether it ended a transaction that the gate held open for it."""
     links: list[Link] = field(default_factory=list)
 
 
@@ -119,7 +122,9 @@ class Conductor(Gate):
         self._script = Script(())
         self._segments: list[Segment] = []
         self._calls: list[Call] = []
-        self._turns = self._ends = self._changes = 0
+        self._turns = self._ends = self._changes = self._run = 0
+        self.hold_lost = False
+        """Whether an operation could not be held in one transaction, because it changed its connection."""
         self._prevented: Prevention | None = None
         self.touches_tables: Callable[[str], bool] | None = None
         """Whether a query reads any table of the database, once that is known."""
@@ -134,6 +139,8 @@ class Conductor(Gate):
         self._parts = {name: Part(name) for name in names}
         self._segments = list(script.order)
         self._calls = []
+        self._run += 1
+        self.hold_lost = False
         self._turns = self._ends = 0
         self._prevented = None
 
@@ -159,10 +166,11 @@ class Conductor(Gate):
         """What stands for an operation in this run."""
         return self._parts[name]
 
-    def finished(self, part: Part) -> None:
+    def finished(self, part: Part, returned: bool) -> None:
         """An operation is at its end; called in its worker, which may be late."""
         with self._mutex:
             part.done = True
+            self.hold_lost = self.hold_lost or (returned and part.rolled_back)
             self._changes += 1
         self._bell.ring()
 
@@ -293,6 +301,8 @@ class Conductor(Gate):
         if part is None or part.done or self._parts.get(part.name) is not part:
             return None
         self._get_to_know(link)
+        if _FORGETS.search(request.sql):
+            link.level = None
         if not request.is_control and not self._concerns_others(request.sql):
             return None
         link.operation = part.name
@@ -370,13 +380,18 @@ class Conductor(Gate):
             if ticket.before is TransactionState.NONE and (haste := self.guest.haste_statement()):
                 yield haste
         wanted = script.level.value if script.level else link.own_level
-        if ticket.before is TransactionState.NONE and not link.held_open and wanted and link.level != wanted:
-            link.level = wanted
+        stands = link.level if script.level is None or link.known_in == self._run else None
+        if ticket.before is TransactionState.NONE and not link.held_open and wanted and stands != wanted:
+            link.level, link.known_in = wanted, self._run
             yield self.guest.level_statement(Level(wanted))
 
     def _hold_open(self, ticket: Ticket) -> Iterable[str]:
         link, kind = ticket.link, kind_of(ticket.request.sql)
+        part = self._parts[ticket.operation]
+        if (link.held_open and ticket.before is TransactionState.NONE) or len(part.links) > 1:
+            self.hold_lost = True
         if kind is StatementKind.ROLLBACK:
+            part.rolled_back = part.rolled_back or link.held_open
             link.held_open = False
             return
         if not link.held_open and ticket.before is TransactionState.NONE:

@@ -150,7 +150,7 @@ class Crew:
             break
         results[operation.name] = result
         WORKER.set(None)
-        self._conductor.finished(part)
+        self._conductor.finished(part, result.end is End.RETURNED)
 
     async def _run_async(
         self, operation: Operation, script: Script, results: dict[str, Result], part: Part
@@ -172,7 +172,7 @@ class Crew:
                 continue
             break
         results[operation.name] = result
-        self._conductor.finished(part)
+        self._conductor.finished(part, result.end is End.RETURNED)
 
     def _raised(self, error: BaseException, attempts: int) -> Result:
         if isinstance(error, AcidtestError):

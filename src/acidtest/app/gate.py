@@ -37,6 +37,8 @@ class Link(ABC):
         """The level that the application uses, once it was asked for."""
         self.level: str | None = None
         """The level that it stands at, as far as the gate has set it."""
+        self.known_in = -1
+        """The run in which that was set; pools may reset a connection between two."""
         self.held_open = False
         """Whether the gate holds a transaction open over the whole operation."""
 

@@ -48,6 +48,9 @@ def _try(
         return Remedy(plan.name, plan.detail, Tried.NOT_TRIED, why=plan.why)
     for count, order in enumerate(orders, start=1):
         run, wrong = force(plan.change(replace(base, order=order)))
+        if run.hold_lost:
+            why = "an operation gives its connection back in between, or uses several"
+            return Remedy(plan.name, plan.detail, Tried.NOT_TRIED, why=why)
         problem = _problem(run)
         if wrong or problem:
             why = problem or ("it still goes wrong" if count == 1 else "another order goes wrong")

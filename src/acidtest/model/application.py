@@ -127,6 +127,8 @@ class ForcedRun:
     breaches: tuple[Breach, ...] = ()
     server_died: bool = False
     seconds: float = 0.0
+    hold_lost: bool = False
+    """Whether acidtest was to hold an operation in one transaction, and could not."""
 
     def of(self, operation: str) -> tuple[Call, ...]:
         """The calls of one operation, in its own order."""
