@@ -68,6 +68,8 @@ class Reader:
 
     def _read(self, sql: str) -> Access:
         kind = kind_of(sql)
+        if sql.lstrip()[:5].upper() == "SHOW ":
+            return NOTHING
         if kind not in (StatementKind.QUERY, StatementKind.WRITE, StatementKind.OTHER):
             return NOTHING if kind is not StatementKind.DDL else self._by_names(sql)
         shape = shape_of(sql, self._dialect)

@@ -40,6 +40,7 @@ HARMLESS = "SELECT 1"
 
 _LOCKS = re.compile(r"(?<!un)lock", re.IGNORECASE)
 _FORGETS = re.compile(r"\b(RESET|DISCARD)\s+ALL\b", re.IGNORECASE)
+_SHOWS = re.compile(r"\s*SHOW\b", re.IGNORECASE)
 _NO_TURN = re.compile(r"\s*(SAVEPOINT|RELEASE)\b", re.IGNORECASE)
 
 
@@ -70,7 +71,18 @@ class Part:
     abandoned: bool = False
     rolled_back: bool = False
     """Whether it ended a transaction that the gate held open for it."""
+    started: bool = False
     links: list[Link] = field(default_factory=list)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether it was begun and is neither at its end nor at the gate."""
+        return self.started and not self.done and not self.at_gate
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it is somewhere in the application's own code."""
+        return self.is_stuck and not self.flying
 
 
 class _Bell:
@@ -120,6 +132,7 @@ class Conductor(Gate):
         self._sessions: dict[Link, Session] = {}
         self._parts: dict[str, Part] = {}
         self._script = Script(())
+        self._start: Callable[[str], None] = lambda _: None
         self._segments: list[Segment] = []
         self._calls: list[Call] = []
         self._turns = self._ends = self._changes = self._run = 0
@@ -133,8 +146,9 @@ class Conductor(Gate):
 
     # -- a run
 
-    def begin(self, script: Script, names: Iterable[str]) -> None:
-        """Get ready for a run of these operations."""
+    def begin(self, script: Script, names: Iterable[str], start: Callable[[str], None]) -> None:
+        """Get ready for a run of these operations; `start` begins one in its worker."""
+        self._start = start
         self._script = script
         self._parts = {name: Part(name) for name in names}
         self._segments = list(script.order)
@@ -259,6 +273,7 @@ class Conductor(Gate):
         if part is None or ticket not in part.flying:
             return
         after = ticket.link.transaction()
+        ticket.link.in_use = after is not TransactionState.NONE
         with self._mutex:
             part.flying.remove(ticket)
             self._ends += 1
@@ -303,22 +318,27 @@ class Conductor(Gate):
         self._get_to_know(link)
         if _FORGETS.search(request.sql):
             link.level = None
-        if not request.is_control and not self._concerns_others(request.sql):
+        if not self._concerns_others(request.sql, link):
             return None
         link.operation = part.name
         if link not in part.links:
             part.links.append(link)
         return Ticket(link, request, part.name, link.transaction(), source=source_line())
 
-    def _concerns_others(self, sql: str) -> bool:
+    def _concerns_others(self, sql: str, link: Link) -> bool:
         """Whether a statement can matter to other sessions: it touches a table, takes a lock, or ends
         something."""
         kind = kind_of(sql)
         if kind is StatementKind.SESSION or _NO_TURN.match(sql):
             return False
+        if kind in (StatementKind.COMMIT, StatementKind.ROLLBACK):
+            return link.in_use
         if kind is not StatementKind.QUERY or _LOCKS.search(sql):
             return True
-        return self.touches_tables is None or self.touches_tables(sql)
+        if self.touches_tables is None or self.touches_tables(sql):
+            return True
+        # Within a transaction it may be what takes the snapshot.
+        return link.transaction() is not TransactionState.NONE and not _SHOWS.match(sql)
 
     def _get_to_know(self, link: Link) -> None:
         if link in self._sessions:
@@ -429,13 +449,24 @@ class Conductor(Gate):
                 part = self._parts[segment.operation]
                 if part.done or (segment.upto is not None and part.passed >= segment.upto):
                     continue
+                if not part.started:
+                    self._launch(part)
+                    return None
                 if part.at_gate:
                     return self._take(part)
                 self._note_prevented(part)
             for part in self._parts.values():
+                if not part.started:
+                    self._launch(part)
+                    return None
                 if part.at_gate:
                     return self._take(part)
         return None
+
+    def _launch(self, part: Part) -> None:
+        """Begin an operation only when it is due, so that all that it does has its place in the order."""
+        part.started = True
+        self._start(part.name)
 
     def _take(self, part: Part) -> Ticket:
         ticket = part.at_gate.pop(0)
@@ -458,7 +489,7 @@ class Conductor(Gate):
             with self._mutex:
                 changes = self._changes
                 flying = [ticket for part in self._parts.values() for ticket in part.flying]
-                running = [p for p in self._parts.values() if not p.done and not p.at_gate and not p.flying]
+                running = [p for p in self._parts.values() if p.is_running]
             if changes != seen:
                 seen, since, waiting = changes, monotonic(), frozenset()
                 if self._inquiry is not None:
@@ -527,7 +558,7 @@ class Conductor(Gate):
                 part.abandoned = not part.done
             tickets = [ticket for part in self._parts.values() for ticket in part.at_gate]
             flying = [ticket for part in self._parts.values() for ticket in part.flying]
-            hung = tuple(part.name for part in self._parts.values() if not part.done and not part.at_gate)
+            hung = tuple(part.name for part in self._parts.values() if part.is_stuck)
             for part in self._parts.values():
                 part.at_gate.clear()
         for ticket in tickets:

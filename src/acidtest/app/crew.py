@@ -84,10 +84,8 @@ class Crew:
         order."""
         results: dict[str, Result] = {}
         self.lost = False
-        self._conductor.begin(script, names)
-        for operation in self._operations:
-            if operation.name in names:
-                self._start(operation, script, results)
+        operations = {one.name: one for one in self._operations}
+        self._conductor.begin(script, names, lambda name: self._start(operations[name], script, results))
         calls, prevented, hung = self._conductor.conduct()
         for name in names:
             if name in hung:

@@ -8,7 +8,7 @@ from acidtest.app.candidates import Candidate
 from acidtest.app.casewriting import CannotWriteError, case_of
 from acidtest.app.judge import Judge
 from acidtest.app.naming import name_of
-from acidtest.app.remedies import plans, try_remedies
+from acidtest.app.remedies import ORDERS_MOST, plans, try_remedies
 from acidtest.app.replay import replay_id
 from acidtest.app.script import Script
 from acidtest.model import Level, Phenomenon
@@ -36,9 +36,9 @@ def explain(
 ) -> Race:
     """Name it, see which levels prevent it, and try remedies."""
     explainer = _Explainer(bench, judge, reader, run)
-    levels = explainer.levels()
-    nature = _nature(levels, bench)
     orders = [run.order, *(one.order for one in others if one.order != run.order)]
+    levels = explainer.levels(orders)
+    nature = _nature(levels)
     remedies = explainer.remedies(nature, orders, candidate) if bench.options.remedies else ()
     phenomenon = name_of(run, reader)
     case, problem = explainer.case(phenomenon)
@@ -70,17 +70,26 @@ class _Explainer:
         own = self._bench.conductor.own_level
         return self._bench.options.level or (Level.parse(own) if own else None)
 
-    def levels(self) -> tuple[LevelResult, ...]:
-        """The same order at every level that the DBMS has."""
+    def levels(self, orders: Sequence[Order]) -> tuple[LevelResult, ...]:
+        """The same order at every level that the DBMS has. A level prevents it if the likeliest other orders
+        do not go wrong either: it may just happen elsewhere."""
         own = self._own_level()
         found = []
         for level in self._guest.levels:
             if level is own:
                 found.append(LevelResult(level, True, "as it ran"))
                 continue
-            run, wrong = self._force(Script(self._run.order, level))
-            found.append(LevelResult(level, wrong, "" if wrong else _prevented_by(run)))
+            found.append(self._at(level, orders[:ORDERS_MOST]))
         return tuple(found)
+
+    def _at(self, level: Level, orders: Sequence[Order]) -> LevelResult:
+        prevented = ""
+        for order in orders:
+            run, wrong = self._force(Script(order, level))
+            if wrong:
+                return LevelResult(level, True, "" if order == self._run.order else f"as {replay_id(order)}")
+            prevented = prevented or _prevented_by(run)
+        return LevelResult(level, False, prevented)
 
     def _force(self, script: Script) -> tuple[ForcedRun, bool]:
         run = self._bench.run(script)
@@ -135,9 +144,8 @@ def _prevented_by(run: ForcedRun) -> str:
     return "the outcome is that of a serial order"
 
 
-def _nature(levels: Sequence[LevelResult], bench: Bench) -> Nature:
+def _nature(levels: Sequence[LevelResult]) -> Nature:
     """Whether the strongest level prevents it."""
-    del bench
     strongest = levels[-1] if levels else None
     if strongest is None:
         return Nature.UNKNOWN

@@ -92,9 +92,11 @@ class Explorer:
         self.judge = Judge(bench.ground.schema, bench.ground.initial, self._serially)
         kept = {name: first.final[name] for name in bench.ground.tables}
         self.judge.serials[bench.names] = replace(first, final=kept)
-        self.judge.learn(bench.names)
-        for run in self.judge.serials.values():
-            self._take_in(run)
+        again = self.judge.learn(bench.names)
+        self._take_in(again)
+        for order, run in self.judge.serials.items():
+            if order != bench.names:
+                self._take_in(run)
         if any(not step.access.sure for paths in self._paths.values() for path in paths for step in path):
             self._notes.append(
                 "statements that could not be read, or call functions or triggers, count by table"

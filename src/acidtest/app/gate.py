@@ -39,6 +39,8 @@ class Link(ABC):
         """The level that it stands at, as far as the gate has set it."""
         self.known_in = -1
         """The run in which that was set; pools may reset a connection between two."""
+        self.in_use = False
+        """Whether a statement that had a turn is part of its transaction."""
         self.held_open = False
         """Whether the gate holds a transaction open over the whole operation."""
 

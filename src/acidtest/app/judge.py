@@ -26,14 +26,16 @@ class Judge:
         self._volatile: dict[str, frozenset[Path]] = {}
         self.serials: dict[Names, ForcedRun] = {}
 
-    def learn(self, names: Names) -> None:
-        """Run all serial orders, and one of them twice, which tells what differs from run to run."""
+    def learn(self, names: Names) -> ForcedRun:
+        """Run all serial orders, and one of them twice, which tells what differs from run to run. What came
+        of it the second time: the first time applications also set themselves up."""
         for order in permutations(names):
             self.serial(order)
         first, again = self.serials[names], self._run_serially(names)
         self._matcher.add_volatile(first.final, again.final)
         for name in names:
             self._volatile[name] = volatile_paths(first.results[name].value, again.results[name].value)
+        return again
 
     def serial(self, order: Names) -> ForcedRun:
         """What a serial order gives; it is run when it is asked for the first time."""

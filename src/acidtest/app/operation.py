@@ -52,7 +52,9 @@ def _title(call: Callable[[], Any]) -> str:
     name: str = getattr(call, "__name__", type(call).__name__)
     if name != "<lambda>" or code is None:
         return name
-    loaded = [(one.opname, str(one.argval)) for one in dis.get_instructions(code)]
-    methods = [text for kind, text in loaded if kind == "LOAD_METHOD"]
-    functions = [text for kind, text in loaded if kind in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME")]
-    return (methods[-1:] or functions[:1] or [name])[0]
+    for one in dis.get_instructions(code):
+        if (one.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME") and name == "<lambda>") or (one.opname in ("LOAD_ATTR", "LOAD_METHOD") and name != "<lambda>"):
+            name = str(one.argval)
+        elif name != "<lambda>":
+            break  # the first chain of names is what is called; its arguments follow
+    return name
