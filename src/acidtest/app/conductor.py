@@ -11,8 +11,8 @@ import asyncio
 import os
 import re
 import threading
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from time import monotonic
 
@@ -216,9 +216,10 @@ class Conductor(Gate):
         if not self._passes_at_once(ticket):
             self._bell.ring()
             door.acquire()
-        self._check(ticket)
-        for sql in self._preparations(ticket):
-            self._note(link, sql, link.ask(sql))
+        with self._withdrawing(ticket):
+            self._check(ticket)
+            for sql in self._preparations(ticket):
+                self._note(link, sql, link.ask(sql))
         return ticket
 
     async def enter_async(self, link: Link, request: Request) -> Ticket | None:
@@ -236,10 +237,24 @@ class Conductor(Gate):
         if not self._passes_at_once(ticket):
             self._bell.ring()
             await door
-        self._check(ticket)
-        for sql in self._preparations(ticket):
-            self._note(link, sql, await link.ask_async(sql))
+        with self._withdrawing(ticket):
+            self._check(ticket)
+            for sql in self._preparations(ticket):
+                self._note(link, sql, await link.ask_async(sql))
         return ticket
+
+    @contextmanager
+    def _withdrawing(self, ticket: Ticket) -> Iterator[None]:
+        """What fails before its statement is sent is not under way any more."""
+        try:
+            yield
+        except BaseException:
+            with self._mutex:
+                flying = self._parts[ticket.operation].flying
+                if ticket in flying:
+                    flying.remove(ticket)
+                self._changes += 1
+            raise
 
     def _begun(self, ticket: Ticket, was_open: bool) -> Ticket | None:
         """A BEGIN takes no snapshot and no lock, so it needs no turn; inside our own it must not be sent."""

@@ -6,12 +6,13 @@ import asyncio
 import queue
 import threading
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
 from acidtest.app.conductor import AbandonedError, Conductor, Part, StoppedError
 from acidtest.app.errors import kind_of_error
-from acidtest.app.gate import WORKER, Link
+from acidtest.app.gate import WORKER, Link, LinkError
 from acidtest.app.operation import Operation
 from acidtest.app.script import Script
 from acidtest.app.values import comparable
@@ -100,10 +101,14 @@ class Crew:
         for link in self._conductor.all_links():
             if link.transaction() is TransactionState.NONE:
                 continue
-            if link.is_async:
-                asyncio.run_coroutine_threadsafe(_roll_back(link), self._loop()).result()
-            else:
-                link.ask("ROLLBACK")
+            with suppress(LinkError):  # a connection that is lost took its transaction along
+                self._roll_back(link)
+
+    def _roll_back(self, link: Link) -> None:
+        if link.is_async:
+            asyncio.run_coroutine_threadsafe(_roll_back(link), self._loop()).result()
+        else:
+            link.ask("ROLLBACK")
 
     def _start(self, operation: Operation, script: Script, results: dict[str, Result]) -> None:
         if operation.is_async:
@@ -148,6 +153,8 @@ class Crew:
             break
         results[operation.name] = result
         WORKER.set(None)
+        if result.end is End.STOPPED:
+            self._at_end()  # its connections are in no state to be used again
         self._conductor.finished(part, result.end is End.RETURNED)
 
     async def _run_async(

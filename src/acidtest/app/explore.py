@@ -9,6 +9,7 @@ from typing import Any
 from acidtest.app import candidates as orders
 from acidtest.app.bench import Bench, Options
 from acidtest.app.candidates import Candidate, Step, steps_of
+from acidtest.app.crashing import cuts_of, race_of, run_cut
 from acidtest.app.explain import explain
 from acidtest.app.judge import Judge
 from acidtest.app.naming import name_of
@@ -20,6 +21,7 @@ from acidtest.app.shapes import without_values
 from acidtest.errors import UsageError
 from acidtest.model import Level
 from acidtest.model.application import (
+    Call,
     Coverage,
     End,
     Exploration,
@@ -52,12 +54,15 @@ class Explorer:
         self._notes: list[str] = []
         self._known: tuple[int, list[Candidate]] = (-1, [])
         self._inconclusive: list[str] = []
+        self._alone: dict[str, Sequence[Call]] = {}
 
     def explore(self) -> Exploration:
         """Record, then force what can go wrong until something does, or nothing is left."""
         self._record()
         if self._options.replay is not None:
             return self._replay(order_of(self._options.replay, self._bench.names))
+        if self._options.crash and (broken := self._crash()) is not None:
+            return self._answer(broken, 0, 0, 0, 0, 0)
         tried: set[Order] = set()
         prevented = refused = forced = 0
         total = 0
@@ -93,6 +98,8 @@ class Explorer:
         kept = {name: first.final[name] for name in bench.ground.tables}
         self.judge.serials[bench.names] = replace(first, final=kept)
         again = self.judge.learn(bench.names)
+        self._alone = {order[0]: run.of(order[0]) for order, run in self.judge.serials.items()}
+        self._alone[bench.names[0]] = again.of(bench.names[0])
         self._take_in(again)
         for order, run in self.judge.serials.items():
             if order != bench.names:
@@ -122,6 +129,22 @@ class Explorer:
                 self._paths.setdefault(name, []).append(steps_of(calls, self.reader))
                 new = True
         return new
+
+    # -- crash
+
+    def _crash(self) -> Race | None:
+        if not (self._options.at_end or self._options.always):
+            raise UsageError(
+                "crash=True needs an invariant: give at_end= what must hold even if an operation stops"
+                " half-way"
+            )
+        for name in self._bench.names:
+            for cut in cuts_of(self._alone[name]):
+                self._progress("crashing", cut.index, 0)
+                run = run_cut(self._bench, cut)
+                if run.breaches:
+                    return race_of(self._bench, cut, run)
+        return None
 
     # -- schedule
 
@@ -245,10 +268,30 @@ def explore_with(
     progress: Progress | None = None,
     loop: asyncio.AbstractEventLoop | None = None,
 ) -> Exploration:
-    """Explore operations with given options."""
+    """Explore operations with given options: once, or at each of the levels that are asked for."""
+    tell = progress or (lambda *_: None)
+    if not options.levels:
+        return _explore_once(operations, options, tell, loop)
+    found: dict[str, Exploration] = {}
+    for level in options.levels:
+        chosen = replace(options, level=level, levels=())
+        found[level.value] = _explore_once(operations, chosen, tell, loop)
+    ranked = sorted(found.values(), key=lambda one: list(_WORST).index(one.judgement))
+    return replace(ranked[0], at_levels={name: one.judgement for name, one in found.items()})
+
+
+_WORST = (Judgement.VIOLATED, Judgement.INCONCLUSIVE, Judgement.HOLDS)
+
+
+def _explore_once(
+    operations: Sequence[Operation],
+    options: Options,
+    progress: Progress,
+    loop: asyncio.AbstractEventLoop | None,
+) -> Exploration:
     bench = Bench(operations, options, loop)
     try:
-        return Explorer(bench, progress or (lambda *_: None)).explore()
+        return Explorer(bench, progress).explore()
     finally:
         bench.close()
 

@@ -14,6 +14,10 @@ MOST = 4
 """So many operations at a time; more make no anomaly that fewer do not, and very many orders."""
 
 
+_FIRST = ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME", "LOAD_FAST")
+_FURTHER = ("LOAD_ATTR", "LOAD_METHOD")
+
+
 @dataclass(frozen=True, slots=True)
 class Operation:
     """A callable without arguments, under a short name; `title` is what it is in the application."""
@@ -53,7 +57,8 @@ def _title(call: Callable[[], Any]) -> str:
     if name != "<lambda>" or code is None:
         return name
     for one in dis.get_instructions(code):
-        if (one.opname in ("LOAD_GLOBAL", "LOAD_DEREF", "LOAD_NAME") and name == "<lambda>") or (one.opname in ("LOAD_ATTR", "LOAD_METHOD") and name != "<lambda>"):
+        wanted = _FIRST if name == "<lambda>" else _FURTHER
+        if one.opname in wanted:
             name = str(one.argval)
         elif name != "<lambda>":
             break  # the first chain of names is what is called; its arguments follow

@@ -161,7 +161,7 @@ def _result(call: Call) -> str:
 
 def _outcomes(race: Race) -> Iterator[str]:
     yield "Outcome:"
-    yield f"  this order: {_results(race.run.results)}"
+    yield f"  {'this order' if race.serials else 'here'}: {_results(race.run.results)}"
     for order, serial in race.serials.items():
         yield f"  {' then '.join(order)}: {_results(serial.results)}"
     for one in race.differences:
