@@ -1,5 +1,6 @@
 """Operations of small applications on a real PostgreSQL, through psycopg 3: found, explained, replayed."""
 
+import json
 import threading
 from collections.abc import Callable, Iterator
 from functools import partial
@@ -15,6 +16,7 @@ from acidtest.errors import UsageError
 from acidtest.examine import Examiner
 from acidtest.model import Level, Phenomenon
 from acidtest.model.application import Judgement, Nature, Reason, Tried
+from acidtest.report.application import exploration_json
 from acidtest.targets.resolve import open_target
 
 pytestmark = pytest.mark.live("postgres@18")
@@ -108,6 +110,7 @@ def test_the_last_item_is_sold_twice(database: Database) -> None:
     race = found.race
     assert race is not None
     assert race.reasons == (Reason.STATE,)
+    assert json.loads(json.dumps(exploration_json(found), default=str))["race"]["replay"] == race.replay
     assert race.phenomenon is Phenomenon.P4
     assert race.nature is Nature.SCOPE
     assert all(one.violated for one in race.levels)

@@ -46,7 +46,9 @@ def explain(
         run=run,
         reasons=reasons,
         differences=judge.differences(run),
-        serials={order: one for order, one in judge.serials.items() if len(order) == len(run.results)},
+        serials={
+            "-".join(order): one for order, one in judge.serials.items() if len(order) == len(run.results)
+        },
         phenomenon=phenomenon,
         nature=nature,
         levels=levels,

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
 from dataclasses import replace
 from time import monotonic
 from typing import Any
@@ -58,7 +59,7 @@ class Explorer:
 
     def explore(self) -> Exploration:
         """Record, then force what can go wrong until something does, or nothing is left."""
-        self._record()
+        self.record()
         if self._options.replay is not None:
             return self._replay(order_of(self._options.replay, self._bench.names))
         if self._options.crash and (broken := self._crash()) is not None:
@@ -83,7 +84,8 @@ class Explorer:
 
     # -- record
 
-    def _record(self) -> None:
+    def record(self) -> None:
+        """Run all serial orders, and learn what each operation sends."""
         self._progress("recording", 0, 0)
         bench = self._bench
         first = bench.run_serially(bench.names)
@@ -108,6 +110,14 @@ class Explorer:
             self._notes.append(
                 "statements that could not be read, or call functions or triggers, count by table"
             )
+
+    def alone(self) -> list[tuple[ForcedRun, Sequence[Call]]]:
+        """Of each operation a run in which it came first, and what it sent in it."""
+        serials = self.judge.serials
+        return [
+            (next(run for order, run in serials.items() if order[0] == name), self._alone[name])
+            for name in self._bench.names
+        ]
 
     def _serially(self, names: tuple[str, ...]) -> ForcedRun:
         run = self._bench.run_serially(names)
@@ -151,13 +161,14 @@ class Explorer:
     def _candidates(self, tried: set[Order]) -> Iterator[tuple[Candidate, int]]:
         """Orders that were not tried, each with how many more are known; new paths give new ones."""
         while True:
-            pending = [one for one in self._known_candidates() if one.order not in tried]
+            pending = [one for one in self.candidates() if one.order not in tried]
             if not pending:
                 return
             tried.add(pending[0].order)
             yield pending[0], len(pending) - 1
 
-    def _known_candidates(self) -> list[Candidate]:
+    def candidates(self) -> list[Candidate]:
+        """All orders that can differ, as far as paths are known."""
         key = sum(map(len, self._paths.values()))
         if self._known[0] != key:
             unique = self.reader.unique
@@ -192,9 +203,7 @@ class Explorer:
         reasons = self.judge.judge(run)
         if not reasons or self._is_accepted(run):
             return None
-        return explain(
-            self._bench, self.judge, self.reader, run, reasons, candidate, self._known_candidates()
-        )
+        return explain(self._bench, self.judge, self.reader, run, reasons, candidate, self.candidates())
 
     def _rejudge_serials(self) -> None:
         assert self._bench.ground is not None
@@ -289,11 +298,24 @@ def _explore_once(
     progress: Progress,
     loop: asyncio.AbstractEventLoop | None,
 ) -> Exploration:
-    bench = Bench(operations, options, loop)
-    try:
+    with closing(Bench(operations, options, loop)) as bench:
         return Explorer(bench, progress).explore()
-    finally:
-        bench.close()
+
+
+def record_with(operations: Sequence[Operation], options: Options) -> list[ForcedRun]:
+    """What came of each operation when it ran first, in their order."""
+    with closing(Bench(operations, options)) as bench:
+        explorer = Explorer(bench, lambda *_: None)
+        explorer.record()
+        return [replace(run, calls=tuple(calls)) for run, calls in explorer.alone()]
+
+
+def analyse_with(operations: Sequence[Operation], options: Options) -> list[Candidate]:
+    """The orders that can differ from a serial one, the likeliest first."""
+    with closing(Bench(operations, options)) as bench:
+        explorer = Explorer(bench, lambda *_: None)
+        explorer.record()
+        return explorer.candidates()
 
 
 def explore(*calls: Callable[[], Any], **options: Any) -> Exploration:

@@ -8,6 +8,7 @@ import click
 
 from acidtest import __version__
 from acidtest.__main__ import INTERRUPTED
+from acidtest.cli.app import app
 from acidtest.cli.bench import bench
 from acidtest.cli.completion import completion
 from acidtest.cli.corpus import corpus
@@ -66,6 +67,7 @@ for command in (
     findings,
     reduce,
     run,
+    app,
     levels,
     matrix,
     corpus,

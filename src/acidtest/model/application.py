@@ -205,8 +205,8 @@ class Race:
     run: ForcedRun
     reasons: tuple[Reason, ...]
     differences: tuple[Difference, ...]
-    serials: Mapping[tuple[str, ...], ForcedRun]
-    """What the serial orders gave."""
+    serials: Mapping[str, ForcedRun]
+    """What the serial orders gave, by names such as A-B."""
     phenomenon: Phenomenon | None = None
     nature: Nature = Nature.UNKNOWN
     levels: tuple[LevelResult, ...] = ()

@@ -1,7 +1,7 @@
 """Explorations of applications as text, Markdown and JSON."""
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Protocol
 
 from acidtest.casefile import format_outcome, format_row
 from acidtest.codec import encode
@@ -15,6 +15,7 @@ from acidtest.model.application import (
     ForcedRun,
     Judgement,
     Nature,
+    Order,
     Race,
     Reason,
     Remedy,
@@ -22,6 +23,19 @@ from acidtest.model.application import (
     Tried,
 )
 from acidtest.sql import StatementKind, kind_of
+
+
+class OrderToTry(Protocol):
+    """An order that is worth forcing."""
+
+    @property
+    def order(self) -> Order:
+        """Which operation runs when."""
+
+    @property
+    def elements(self) -> frozenset[tuple[str, str]]:
+        """Tables and columns on which the operations conflict."""
+
 
 FORMAT = "acidtest-app/1"
 _ROWS_SHOWN = 6
@@ -115,6 +129,20 @@ def race_lines(race: Race) -> Iterator[str]:
     yield f"Replay: pytest --acidtest-replay {race.replay}"
 
 
+def candidate_lines(candidates: Sequence[OrderToTry]) -> Iterator[str]:
+    """Orders that can go wrong, and on what the operations meet in them."""
+    if not candidates:
+        yield "no order of their statements can differ from a serial one"
+    for one in candidates:
+        elements = ", ".join(sorted({f"{table}.{column}" for table, column in one.elements if column != "*"}))
+        yield f"{order_words(one.order):16} {elements}"
+
+
+def order_words(order: Order) -> str:
+    """An order as its replay id writes it."""
+    return "-".join(f"{one.operation}{'' if one.upto is None else one.upto}" for one in order)
+
+
 def race_summary(exploration: Exploration) -> str:
     """One sentence: what goes wrong."""
     race = exploration.race
@@ -163,7 +191,7 @@ def _outcomes(race: Race) -> Iterator[str]:
     yield "Outcome:"
     yield f"  {'this order' if race.serials else 'here'}: {_results(race.run.results)}"
     for order, serial in race.serials.items():
-        yield f"  {' then '.join(order)}: {_results(serial.results)}"
+        yield f"  {order.replace('-', ' then ')}: {_results(serial.results)}"
     for one in race.differences:
         yield from _difference(one)
 
