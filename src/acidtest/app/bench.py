@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from time import monotonic
 
 from acidtest.app.access import Reader
-from acidtest.app.conductor import Conductor, Limits
+from acidtest.app.conductor import Conductor
 from acidtest.app.crew import Crew
 from acidtest.app.frontends import install
 from acidtest.app.frontends.frameworks import check_surroundings, close_connections
@@ -15,6 +15,7 @@ from acidtest.app.ground import Ground
 from acidtest.app.invariants import Invariant, breaches_of
 from acidtest.app.judge import Names, failed_alone
 from acidtest.app.operation import Operation
+from acidtest.app.rest import Limits
 from acidtest.app.script import Script
 from acidtest.errors import UsageError
 from acidtest.model import Level, Schema, State

@@ -10,7 +10,8 @@ from contextlib import suppress
 from contextvars import copy_context
 from typing import Any
 
-from acidtest.app.conductor import AbandonedError, Conductor, Part, StoppedError
+from acidtest.app.board import Part
+from acidtest.app.conductor import AbandonedError, Conductor, StoppedError
 from acidtest.app.errors import kind_of_error
 from acidtest.app.gate import WORKER, Link, LinkError
 from acidtest.app.operation import Operation

@@ -100,7 +100,6 @@ class Ticket:
     skip: bool = False
     index: int = -1
     turn: int = -1
-    launched_s: float = 0.0
     source: SourceLine | None = None
     waited: bool = False
     blocked_by: tuple[str, ...] = ()

@@ -5,8 +5,8 @@ from dataclasses import fields
 from typing import Any
 
 from acidtest.app.bench import Options
-from acidtest.app.conductor import Limits
 from acidtest.app.invariants import as_invariants
+from acidtest.app.rest import Limits
 from acidtest.errors import UsageError
 from acidtest.model import Level
 
