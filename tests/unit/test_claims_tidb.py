@@ -277,6 +277,33 @@ def test_a_row_that_was_locked_by_its_key_is_written_twice(count: int, known: tu
     assert known_as(run) == known
 
 
+@pytest.mark.parametrize(
+    ("sql", "newest", "explained"),
+    [
+        ("SELECT MAX(id) FROM t", ((2,),), ("TIDB-57170",)),
+        ("SELECT id FROM t ORDER BY id DESC", ((2,),), ("TIDB-57170",)),
+        ("SELECT v FROM t WHERE id < (SELECT MAX(s.id) FROM t AS s)", ((10,),), ("TIDB-57170",)),
+        ("SELECT id FROM t ORDER BY id", ((2,),), ()),
+        ("SELECT MAX(id) FROM t", ((3,),), ()),
+        ("SELECT v FROM t WHERE id < (SELECT MAX(s.id) FROM t AS s)", ((20,),), ()),
+    ],
+)
+def test_a_scan_from_the_end_that_sees_newer_rows(
+    sql: str, newest: tuple[tuple[int, ...], ...], explained: tuple[str, ...]
+) -> None:
+    run = keyed(clustered=True).history(
+        RR,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx2", "UPDATE t SET id = 2, v = 20", 1),
+            ("tx1", sql, newest),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": ((2, 20),)},
+    )
+    assert known_as(run) == explained
+
+
 def broken_key(clustered: bool, *steps: Step) -> History:
     """An optimistic transaction that inserts a key which is there, and then does this."""
     key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=clustered)
