@@ -69,7 +69,8 @@ class Writes:
         outcome = record.outcome
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
         if isinstance(outcome, Failed) and lost and self._numbers.next(shape.target) is None:
-            self._failures.judge_conflict(state, record, outcome, reason=conflict)
+            reason = conflict or self._why_upsert_fails(state, record, shape)
+            self._failures.judge_conflict(state, record, outcome, reason=reason)
             return
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
@@ -149,6 +150,16 @@ class Writes:
             if other is not state and other.transaction is not None and self._chains.mark(other.transaction):
                 return f"{self._context.transactions.owner(other.transaction)} has written and not ended yet"
         return ""
+
+    def _why_upsert_fails(self, state: SessionState, record: Record, shape: Shape) -> str:
+        """Why ON CONFLICT failed, as far as its effect is known."""
+        if not state.claim.upserts_in_snapshot or shape.tree.args.get("conflict") is None:
+            return ""
+        try:
+            effect = self._effect(state, record, shape, [], self._views(state, record, shape))
+        except UndecidedError:
+            return ""
+        return self._met_unseen(state, record, shape, effect)
 
     def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
         """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
