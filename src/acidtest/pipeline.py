@@ -47,10 +47,15 @@ class Pipeline:
     """From dice to findings, on one target. Holds its sessions and scratch tables; close it."""
 
     def __init__(
-        self, target: Target, oracles: Sequence[str], profile: Profile, on_defect: OnDefect | None = None
+        self,
+        target: Target,
+        oracles: Sequence[str],
+        profile: Profile,
+        on_defect: OnDefect | None = None,
+        against: Target | None = None,
     ) -> None:
         self._target, self._profile = target, profile
-        self._examiner = Examiner(target, oracles, on_defect=on_defect)
+        self._examiner = Examiner(target, oracles, on_defect=on_defect, against=against)
         self._investigator = Investigator(self._examiner)
 
     def examine(self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0) -> Iterator[Trial]:

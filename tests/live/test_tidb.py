@@ -5,8 +5,8 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from acidtest import corpus, servers
+from acidtest.bugs.cells import Found, judge
 from acidtest.casefile import load_case, parse_case
-from acidtest.corpus.matrix import Found, judge
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner
 from acidtest.execute import Executor

@@ -16,12 +16,13 @@ from acidtest.model import (
     Row,
     Schema,
     Table,
+    TransactionState,
     ViolationKind,
     WaitWitness,
 )
 from acidtest.model.schema import Action
 from acidtest.oracles import graph
-from tests.unit.told_histories import After, Step, World, passes, unknown, verdict
+from tests.unit.told_histories import After, Script, Step, World, passes, unknown, verdict
 
 RC, RR, SER = Level.READ_COMMITTED, Level.REPEATABLE_READ, Level.SERIALIZABLE
 CONFLICT = ErrorKind.SERIALIZATION_FAILURE
@@ -485,7 +486,7 @@ def test_what_a_foreign_key_finds_beyond_the_snapshot_is_unknown() -> None:
         ("UPDATE t SET v = 0 WHERE ctid = '(0,1)'", "a system column"),
         ("SELECT f(v) FROM t", "a function of the case's own"),
         ("SELECT * FROM w", "a table that is not one of the case"),
-        ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "a write inside of a query"),
+        ("WITH x AS (DELETE FROM t), y AS (DELETE FROM t) SELECT 1", "a write inside of a query"),
         ("WITH x AS (SELECT * FROM t FOR UPDATE) SELECT * FROM x", "locks inside of a query"),
         ("SELECT * FROM ONLY t", "ONLY a part of a table"),
         ("UPDATE t SET v = 1", "triggers and rules"),
@@ -547,7 +548,6 @@ def test_what_changes_no_result_is_passed_over(sql: str) -> None:
         "EXPLAIN ANALYZE DELETE FROM t",
         "CREATE UNIQUE INDEX i ON t (v)",
         "DROP INDEX t_pkey",
-        "ALTER TABLE t ADD COLUMN w INT",
         "EXECUTE p",
         "CALL p()",
     ],
@@ -577,6 +577,293 @@ def test_a_procedure_that_only_reads_is_passed_over() -> None:
 
     assert broken(history("SELECT v FROM t")) == (ViolationKind.WRONG_ROWS, 1)
     assert unknown(history("DELETE FROM t"))
+
+
+# -- writes inside of queries
+
+
+def both(sql: str, result: Sequence[Row] | int, c: Sequence[Row] = (), t: Sequence[Row] = ROWS) -> History:
+    loose = World(
+        "postgres",
+        Schema((replace(CHILD, foreign_keys=()), T), folds_names="lower"),
+        {"t": ROWS, "c": ((5, 1),)},
+        version="18.4",
+    )
+    return loose.history(RC, (("tx1", sql, result),), {"t": t, "c": ((5, 1), *c)})
+
+
+def test_a_query_sees_what_was_there_before_the_writes_inside_of_it() -> None:
+    write = "UPDATE t SET v = 11 WHERE id = 1 RETURNING id, v"
+    sql = f"WITH x AS ({write}) SELECT t.v, x.v FROM t JOIN x USING (id)"
+    new = ((1, 11), (2, 20))
+    assert passes(both(sql, [(10, 11)], t=new))
+    assert broken(both(sql, [(11, 11)], t=new)) == (ViolationKind.WRONG_ROWS, 0)
+    assert broken(both(sql, [(10, 11)])) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+@pytest.mark.parametrize(
+    "returning", ["RETURNING *", "RETURNING t.*", "RETURNING id, v", "RETURNING t.id AS one, v AS other"]
+)
+def test_what_a_write_returns_may_be_written_elsewhere(returning: str) -> None:
+    sql = f"WITH x AS (DELETE FROM t WHERE id = 1 {returning}) INSERT INTO c SELECT * FROM x"
+    assert passes(both(sql, 1, c=((1, 10),), t=ROWS[1:]))
+    assert broken(both(sql, 2, c=((1, 10),), t=ROWS[1:])) == (ViolationKind.WRONG_AFFECTED_COUNT, 0)
+    assert broken(both(sql, 1, c=((1, 11),), t=ROWS[1:])) == (ViolationKind.WRONG_FINAL_STATE, None)
+    nothing = sql.replace("id = 1", "id = 9")
+    assert passes(both(nothing, 0))
+
+
+def test_several_tables_may_be_written_at_once() -> None:
+    sql = "WITH x AS (UPDATE t SET v = 0), y AS (DELETE FROM c RETURNING a) SELECT count(*) FROM y"
+    history = both(sql, [(1,)], t=((1, 0), (2, 0)))
+    assert broken(history) == (ViolationKind.WRONG_FINAL_STATE, None)
+    assert history.final is not None
+    assert passes(replace(history, final={**history.final, "c": ()}))
+
+
+def test_a_write_inside_waits_like_any_other() -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx2", "WITH x AS (DELETE FROM t WHERE id = 1 RETURNING id) SELECT id FROM x", [(1,)]),
+    )
+    assert missing(history) is Hold.WRITTEN_ROW
+
+
+def test_writes_inside_that_have_to_do_with_each_other_are_unknown() -> None:
+    parent = "WITH x AS (INSERT INTO t VALUES (3, 30)) INSERT INTO c VALUES (1, 3)"
+    assert "with each other" in unknown(family(RC, ("tx1", parent, 1)))
+    looking = "WITH x AS (DELETE FROM c RETURNING a) UPDATE t SET v = (SELECT count(*) FROM c)"
+    assert "with each other" in unknown(both(looking, 2))
+    computed = "WITH x AS (DELETE FROM t RETURNING v + 1) SELECT * FROM x"
+    assert "an expression" in unknown(both(computed, [(11,), (21,)], t=()))
+
+
+# -- prepared statements and scripts
+
+
+@pytest.mark.parametrize(
+    ("prepare", "execute"),
+    [
+        ("PREPARE p AS UPDATE t SET v = 11 WHERE id = 1", "EXECUTE p"),
+        ("PREPARE p (int, int) AS UPDATE t SET v = $2 WHERE id = $1", "EXECUTE p(1, 11)"),
+        ("PREPARE p AS UPDATE t SET v = $2 WHERE id = $1", "EXECUTE p (1, 11)"),
+    ],
+)
+def test_execute_is_judged_as_the_statement_that_was_prepared(prepare: str, execute: str) -> None:
+    def history(count: int, seen: Sequence[Row]) -> History:
+        return told(
+            RC,
+            ("tx1", prepare, None),
+            ("tx1", execute, count),
+            ("tx2", "SELECT * FROM t WHERE id = 1", seen),
+            final=((1, 11), (2, 20)),
+        )
+
+    assert passes(history(1, [(1, 11)]))
+    assert broken(history(2, [(1, 11)])) == (ViolationKind.WRONG_AFFECTED_COUNT, 1)
+    assert broken(history(1, [(1, 10)])) == (ViolationKind.WRONG_ROWS, 2)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "execute"),
+    [
+        ("PREPARE q AS UPDATE t SET v = 11", "EXECUTE p"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p(now())"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p(1.5)"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p"),
+    ],
+)
+def test_what_execute_does_may_not_be_known(prepare: str, execute: str) -> None:
+    assert unknown(told(RC, ("tx1", prepare, None), ("tx1", execute, 1), WRONG_READ))
+
+
+def test_a_statement_is_prepared_for_its_own_session_until_it_is_given_up() -> None:
+    prepare = ("tx1", "PREPARE p AS SELECT * FROM t", None)
+    assert broken(told(RC, prepare, ("tx1", "EXECUTE p", [(1, 10)]))) == (ViolationKind.WRONG_ROWS, 1)
+    assert unknown(told(RC, prepare, ("tx2", "EXECUTE p", [(1, 10)])))
+    given_up = ("tx1", "DEALLOCATE p", None)
+    assert unknown(told(RC, prepare, given_up, ("tx1", "EXECUTE p", [(1, 10)])))
+
+
+BOTH = "UPDATE t SET v = 11 WHERE id = 1; UPDATE t SET v = 21 WHERE id = 2"
+CHANGED = ((1, 11), (2, 21))
+
+
+def test_a_script_is_judged_statement_by_statement() -> None:
+    assert passes(told(RC, ("tx1", BOTH, Script(1, 1)), final=CHANGED))
+    assert broken(told(RC, ("tx1", BOTH, Script(1, 2)), final=CHANGED)) == (
+        ViolationKind.WRONG_AFFECTED_COUNT,
+        0,
+    )
+    read = "UPDATE t SET v = 11 WHERE id = 1; SELECT * FROM t"
+    assert passes(told(RC, ("tx1", read, Script(1, [(1, 11), (2, 20)])), final=((1, 11), (2, 20))))
+    assert broken(told(RC, ("tx1", read, Script(1, ROWS)), final=((1, 11), (2, 20)))) == (
+        ViolationKind.WRONG_ROWS,
+        0,
+    )
+
+
+def test_a_script_outside_a_block_is_one_transaction() -> None:
+    failing = "UPDATE t SET v = 11 WHERE id = 1; INSERT INTO t VALUES (2, 0)"
+    step = ("tx1", failing, Script(1, ErrorKind.DUPLICATE_KEY))
+    assert passes(told(RC, step))
+    assert broken(told(RC, step, final=((1, 11), (2, 20)))) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_begin_takes_what_stands_before_it_into_its_transaction() -> None:
+    script = "UPDATE t SET v = 11 WHERE id = 1; BEGIN; UPDATE t SET v = 21 WHERE id = 2"
+    begun = ("tx1", script, Script(1, None, 1, after=TransactionState.OPEN))
+    assert passes(told(RC, begun, ("tx1", "ROLLBACK", None)))
+    assert broken(told(RC, begun, ("tx1", "ROLLBACK", None), final=((1, 11), (2, 20)))) == (
+        ViolationKind.WRONG_FINAL_STATE,
+        None,
+    )
+    ended = "BEGIN; UPDATE t SET v = 11 WHERE id = 1; COMMIT; UPDATE t SET v = 21 WHERE id = 2"
+    assert passes(told(RC, ("tx1", ended, Script(None, 1, None, 1)), final=CHANGED))
+
+
+def test_scripts_that_cannot_be_taken_apart_are_unknown() -> None:
+    held = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx2", BOTH, After(3, Script(1, 1))),
+        ("tx1", "COMMIT", None),
+        final=CHANGED,
+    )
+    assert "waited" in unknown(held)
+    level = "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM t; COMMIT"
+    assert "how its transactions run" in unknown(told(RC, ("tx1", level, Script(None, ROWS, None))))
+
+
+# -- columns that are added
+
+WIDE = ((1, 10, 5), (2, 20, 5))
+
+
+def test_rows_hold_the_default_of_a_new_column() -> None:
+    add = ("tx1", "ALTER TABLE t ADD COLUMN w INT DEFAULT 5", None)
+    assert passes(told(RC, add, ("tx2", "SELECT * FROM t", WIDE), final=WIDE))
+    assert broken(told(RC, add, ("tx2", "SELECT * FROM t", [(1, 10, 5), (2, 20, None)]), final=WIDE)) == (
+        ViolationKind.WRONG_ROWS,
+        1,
+    )
+    without = ("tx1", "ALTER TABLE T ADD W INT", None)
+    written = ("tx2", "UPDATE t SET w = v WHERE id = 1", 1)
+    inserted = ("tx2", "INSERT INTO t (id, w) VALUES (3, 7)", 1)
+    new = ((1, 10, 10), (2, 20, None), (3, None, 7))
+    assert passes(told(RC, without, written, inserted, final=new))
+    assert broken(told(RC, without, written, inserted, final=WIDE)) == (
+        ViolationKind.WRONG_FINAL_STATE,
+        None,
+    )
+
+
+def adding(seen: Sequence[Row], waits: bool = True) -> History:
+    return told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "ALTER TABLE t ADD COLUMN w INT DEFAULT 5", None),
+        ("tx1", "UPDATE t SET w = 6 WHERE id = 1", 1),
+        ("tx2", "SELECT * FROM t", After(4, seen) if waits else seen),
+        ("tx1", "ROLLBACK", None),
+        ("tx2", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        final=((1, 11), (2, 20)),
+    )
+
+
+def test_a_column_that_is_taken_back_was_never_there() -> None:
+    assert passes(adding(ROWS))
+    assert broken(adding(WIDE)) == (ViolationKind.WRONG_ROWS, 3)
+    assert missing(adding(ROWS, waits=False)) is Hold.TABLE
+
+
+def test_who_adds_a_column_waits_for_those_who_work_on_the_table() -> None:
+    def history(result: After | None) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t", ROWS),
+            ("tx2", "ALTER TABLE t ADD COLUMN w INT", result),
+            ("tx1", "COMMIT", None),
+            final=((1, 10, None), (2, 20, None)),
+        )
+
+    assert passes(history(After(3, None)))
+    assert missing(history(None)) is Hold.TABLE
+
+
+def test_a_snapshot_that_is_older_than_a_rewritten_table_is_unknown() -> None:
+    def history(definition: str, seen: Sequence[Row]) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT 1", [(1,)]),
+            ("tx2", f"ALTER TABLE t ADD COLUMN w INT {definition}", None),
+            ("tx1", "SELECT * FROM t", seen),
+            ("tx1", "COMMIT", None),
+            final=seen,
+        )
+
+    assert passes(history("", ((1, 10, None), (2, 20, None))))
+    assert "rewritten" in unknown(history("DEFAULT 5", WIDE))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ALTER TABLE t ADD COLUMN w INT UNIQUE",
+        "ALTER TABLE t ADD COLUMN w INT DEFAULT random()",
+        "ALTER TABLE t ADD COLUMN w INT, ADD COLUMN x INT",
+        "ALTER TABLE t ADD COLUMN w INT NOT NULL",
+        "ALTER TABLE t ADD CONSTRAINT c CHECK (v > 0)",
+        "ALTER TABLE u ADD COLUMN w INT",
+    ],
+)
+def test_other_changes_of_tables_are_unknown(sql: str) -> None:
+    assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
+
+
+# -- two-phase commit
+
+
+def prepared(end: str, seen: Sequence[Row], level: Level = RC, final: Sequence[Row] = ROWS) -> History:
+    return told(
+        level,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx1", "PREPARE TRANSACTION 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+        ("tx2", f"{end} PREPARED 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", seen),
+        final=final,
+    )
+
+
+def test_a_prepared_transaction_ends_when_anybody_says_so() -> None:
+    new = ((1, 11), (2, 20))
+    assert passes(prepared("COMMIT", [(1, 11)], final=new))
+    assert passes(prepared("ROLLBACK", [(1, 10)]))
+    assert broken(prepared("COMMIT", [(1, 10)], final=new)) == (ViolationKind.WRONG_ROWS, 5)
+    assert broken(prepared("ROLLBACK", [(1, 10)], final=new)) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_prepared_transaction_keeps_its_locks() -> None:
+    def history(result: int | After) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "PREPARE TRANSACTION 'one'", None),
+            ("tx2", "UPDATE t SET v = v + 1 WHERE id = 1", result),
+            ("tx1", "COMMIT PREPARED 'one'", None),
+            final=((1, 12), (2, 20)),
+        )
+
+    assert passes(history(After(4, 1)))
+    assert missing(history(1)) is Hold.WRITTEN_ROW
 
 
 # -- levels of single transactions

@@ -1,6 +1,7 @@
 """`acidtest run`: run cases, print what really happened, and judge it."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,13 +10,21 @@ import click
 from acidtest.casefile import Unmet, check, describe_constraints, printable, runs_on
 from acidtest.casefile.isolation import Difference
 from acidtest.cli.loading import load_cases
-from acidtest.cli.options import chosen_levels, level_option, oracle_option, target_option
+from acidtest.cli.options import (
+    against_option,
+    chosen_against,
+    chosen_levels,
+    level_option,
+    oracle_option,
+    target_option,
+)
 from acidtest.cli.paint import paint
 from acidtest.cli.specs import run_folders
+from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner
 from acidtest.execute import DiedLaterError, Limits
 from acidtest.model import Case, Level, Verdict
-from acidtest.oracles.registry import check_names
+from acidtest.oracles.registry import with_comparing
 from acidtest.report import (
     allowed_phenomena,
     disagreement,
@@ -35,6 +44,7 @@ from acidtest.targets.resolve import check_spec, open_target
 @target_option(multiple=True)
 @level_option
 @oracle_option
+@against_option
 @click.option("--ignore-known", is_flag=True, help="Known, documented behaviour does not count as a finding.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON (docs/json.md) instead.")
 @click.option(
@@ -58,6 +68,7 @@ def run(
     targets: tuple[str, ...],
     level: Level | str | None,
     oracles: tuple[str, ...],
+    against: tuple[str, ...],
     ignore_known: bool,
     as_json: bool,
     compare: Path | None,
@@ -77,25 +88,34 @@ def run(
     \b
     acidtest run my-case.sql                               on the embedded PostgreSQL
     acidtest run MDEV-26642 -t mariadb@10.11 -l all        a known bug at every isolation level
+    acidtest run my-case.sql -t mariadb@10.11 --against mysql@9.7       and what MySQL does with it
     acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
     acidtest run postgresql/src/test/isolation/specs -t postgres@18
     """
-    check_names(oracles)
     for spec in targets:
         check_spec(spec)
+    other = chosen_against(against, targets)
+    oracles = with_comparing(oracles, other is not None)
     limits = Limits(statement_s=limit_s)
     if any(Path(name).is_dir() for name in cases):
+        if other is not None:
+            raise UsageError("--against compares cases and single specs, no folders of specs; leave it out")
         paths = [Path(name) for name in cases]
         return run_folders(paths, compare, targets, level, oracles, ignore_known, as_json, limits)
     loaded = [one for name in cases for one in load_cases(name, compare)]
     output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
     try:
-        for spec in targets:
-            with open_target(spec) as target, Examiner(target, oracles, limits=limits) as examiner:
-                for case in loaded:
-                    _run_case(case, examiner, level, output, force)
-                if (late := examiner.executor.late_death()) is not None:
-                    output.died_later(Examined(late, examiner.judge(late)))
+        with ExitStack() as stack:
+            compared = None if other is None else stack.enter_context(open_target(other))
+            for spec in targets:
+                with (
+                    open_target(spec) as target,
+                    Examiner(target, oracles, limits=limits, against=compared) as examiner,
+                ):
+                    for case in loaded:
+                        _run_case(case, examiner, level, output, force)
+                    if (late := examiner.executor.late_death()) is not None:
+                        output.died_later(Examined(late, examiner.judge(late)))
     finally:
         output.finish()  # whatever ended the last run, the others are not lost
     return output.exit_code

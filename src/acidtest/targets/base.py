@@ -4,10 +4,11 @@ Adding a DBMS is one file that implements `Target`, `Session` and, if its statem
 see docs/add-a-dbms.md. The conformance suite says when it is right.
 """
 
+import shlex
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Level, Reply, Schema, State, TransactionState, Value
@@ -174,6 +175,28 @@ class Target(ABC):
         brought back by others; False if that does not happen. Sessions have to be opened anew."""
         return False
 
+    def hang_up(self, session: Session) -> None:
+        """Close a session as a client that goes away, and wait until the server has let go of it."""
+        session.close()
+
+    def reboot(self, kill: bool) -> None:
+        """Start a server of our own again on its data, after killing it or in order; a database file is
+        closed and opened again. Sessions have to be opened anew."""
+        del kill
+        raise UsageError(f"{self.label} is not started by acidtest, so a case cannot stop it; name a version")
+
+    arguments: tuple[str, ...] = ()
+    """What the server was started with beside what acidtest always says."""
+
+    def serve_with(self, arguments: Sequence[str]) -> None:
+        """Start a server of our own anew with these arguments instead of any earlier ones. Sessions have to
+        be opened anew. A `UsageError` if the server refuses them; it then runs without any."""
+        del arguments
+        raise UsageError(
+            f"{self.label} is not started by acidtest, so it cannot get the options that the case wants;"
+            " name a version"
+        )
+
     def settings(self) -> Mapping[str, str]:
         """Settings of the server that decide what it promises, by name."""
         return {}
@@ -194,6 +217,26 @@ class Target(ABC):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+class ServedWith(Protocol):
+    """A server of our own that takes arguments."""
+
+    def serve_with(self, arguments: Sequence[str]) -> None:
+        """What to add to its command line from the next start on."""
+
+
+def start_with(target: Target, server: ServedWith, arguments: Sequence[str]) -> None:
+    """Start the server of a target anew with these arguments, or without any if it refuses them."""
+    server.serve_with([word for one in arguments for word in shlex.split(one)])
+    try:
+        target.restart()
+    except TargetFailedError as error:
+        server.serve_with(())
+        target.restart()
+        target.arguments = ()
+        raise UsageError(f"{target.label} does not start with {' '.join(arguments)}: {error}") from error
+    target.arguments = tuple(arguments)
 
 
 def comes_back(connect: Callable[[], object]) -> bool:

@@ -6,8 +6,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 from acidtest.claims.characteristics import characteristics_of
-from acidtest.claims.settings import changes_nothing
+from acidtest.claims.settings import changes_nothing, has_one_schema
 from acidtest.model import Case
+from acidtest.oracles.replay.altering import added_column
 from acidtest.sql import StatementKind, kind_of
 
 
@@ -22,6 +23,9 @@ class Nature(StrEnum):
     ADVISORY = "takes or gives up an advisory lock"
     INDEX = "makes or drops an index"
     TRUNCATE = "empties a table"
+    ADD_COLUMN = "adds a column to a table"
+    TWO_PHASE = "prepares a transaction, or ends one that was prepared"
+    SCRIPT = "is several statements in one message"
     UNKNOWN = "may do anything"
 
 
@@ -62,6 +66,8 @@ def nature_of(sql: str, dbms: str, table_locks: bool) -> Nature:
         return _nature_of_query(sql)
     if first in _SHOWS:
         return Nature.HARMLESS
+    if two_phase_of(sql) is not None:
+        return Nature.TWO_PHASE
     if dbms not in _EMBEDDED and _only_looks(sql, first, second):
         return Nature.LOOKS
     if first in ("SET", "RESET", "PRAGMA"):
@@ -72,6 +78,8 @@ def nature_of(sql: str, dbms: str, table_locks: bool) -> Nature:
         return Nature.INDEX
     if first == "TRUNCATE":
         return Nature.TRUNCATE
+    if first == "ALTER" and has_one_schema(dbms) and added_column(sql) is not None:
+        return Nature.ADD_COLUMN
     of_rows = kind_of(sql) not in (StatementKind.DDL, StatementKind.SESSION, StatementKind.OTHER)
     return Nature.ROWS if of_rows else Nature.UNKNOWN
 
@@ -158,6 +166,29 @@ def advisory_call(sql: str) -> Advisory | None:
         tries=match[1] is not None,
         of_transaction=match[2] is not None,
     )
+
+
+# -- two-phase commit
+
+
+class Phase(StrEnum):
+    """What a statement does to a prepared transaction."""
+
+    PREPARE = "PREPARE TRANSACTION"
+    COMMIT = "COMMIT PREPARED"
+    ROLLBACK = "ROLLBACK PREPARED"
+
+
+_PHASE = re.compile(
+    r"\s*((?:PREPARE\s+TRANSACTION|(?:COMMIT|ROLLBACK)\s+PREPARED))\s+'([^']*)'\s*", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=4096)
+def two_phase_of(sql: str) -> tuple[Phase, str] | None:
+    """PostgreSQL's statements of two-phase commit, and the name that they give to the transaction."""
+    match = _PHASE.fullmatch(sql)
+    return None if match is None else (Phase(" ".join(match[1].upper().split())), match[2])
 
 
 # -- procedures

@@ -46,6 +46,13 @@ class PrivateDatabase:
         known = frozenset((str(table), str(column)) for table, column in tells)
         self._questions = schema_questions(self.name, known, foreign_keys)
 
+    def speak_on(self, wire: Wire) -> None:
+        """Go on with another connection, after the server was started again on the same data."""
+        self._wire = wire
+        self._checks = True
+        self._made_by = None
+        self._ask_all(f"USE {quote_name(self.name)}")
+
     def clear(self) -> None:
         """Drop everything but the marker."""
         self._checks = True
