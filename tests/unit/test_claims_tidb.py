@@ -222,6 +222,23 @@ def test_a_deleted_row_beside_an_own_one_with_its_key(
         assert unknown(run((1, 10), (1, 12)))
 
 
+def test_keys_that_differ_in_case_are_two_rows() -> None:
+    key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=False)
+    column = Column("id", "varchar(20)", nullable=False, collation="utf8mb4_bin")
+    told = World("tidb", Schema((Table("t", (column,), (key,)),)), {"t": (("b",),)}, version="5.4.2-TiDB")
+    run = told.history(
+        RR,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx1", "INSERT INTO t VALUES ('B')", 1),
+            ("tx1", "SELECT * FROM t", (("b",), ("B",))),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": (("B",), ("b",))},
+    )
+    assert known_as(run) is None
+
+
 LOCKS: dict[str, Result] = {
     "SELECT * FROM t WHERE id = 1 FOR UPDATE": ((1, 10),),
     "UPDATE t SET v = 10 WHERE id = 1": 0,

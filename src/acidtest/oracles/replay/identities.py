@@ -38,7 +38,7 @@ class Identities:
             return rows
         by_key: dict[Row, list[Seen]] = defaultdict(list)
         for seen in rows:
-            by_key[_folded(key_in(table, index, seen.values))].append(seen)
+            by_key[key_in(table, index, seen.values)].append(seen)
         if len(by_key) == len(rows):
             return rows
         hidden = {
@@ -49,6 +49,16 @@ class Identities:
             if not self._is_own(state, name, seen)
         }
         return [seen for seen in rows if seen not in hidden]
+
+    def may_share_a_key(self, state: SessionState, views: Views) -> bool:
+        """Whether two rows of a table may have one key, as most collations see it."""
+        for name, rows in views.items():
+            table = self._schema.table(name)
+            index = identity_index(state.claim, table)
+            keys = [_folded(key_in(table, index, seen.values)) for seen in rows] if index else []
+            if len(set(keys)) < len(keys):
+                return True
+        return False
 
     def _is_own(self, state: SessionState, table: str, seen: Seen) -> bool:
         versions = self._chains.versions(table, seen.row)
