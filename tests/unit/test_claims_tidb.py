@@ -338,6 +338,12 @@ def test_a_scan_after_a_broken_key_finds_the_rows_as_they_are_kept(clustered: bo
         assert passes(run) is (rows == (((10,), (11,)) if both else ((11,),)))
 
 
+def test_a_second_insert_after_a_broken_key_adds_its_row() -> None:
+    insert: Step = ("tx1", "INSERT INTO t VALUES (2, 20)", 1)
+    assert passes(broken_key(True, insert, ("tx1", "SELECT v FROM t", ((11,), (20,)))))
+    assert not passes(broken_key(True, insert, ("tx1", "SELECT v FROM t", ((11,),))))
+
+
 def test_what_is_found_by_a_broken_key_is_unknown() -> None:
     assert unknown(broken_key(False, ("tx1", "SELECT v FROM t WHERE id = 1", ((11,),))))
     assert passes(broken_key(False, ("tx1", "SELECT v FROM t WHERE id = 1", ((10,), (11,)))))

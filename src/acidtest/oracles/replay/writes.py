@@ -119,7 +119,7 @@ class Writes:
         number, related = self.numbers.next(shape.target), self._related(state, record, shape)
         # A server that does not tell what rows are kept by leaves it open which rows are hidden.
         told = any(index.clustered is not None for index in self._schema.table(shape.target).indexes)
-        followed = told and _adds_rows_only(shape)
+        followed = told and adds_rows_only(shape)
         if followed:
             effect = self._engine.effect(record.sql, shape, [], own, views, number, related)
             followed = not effect.errors
@@ -194,7 +194,7 @@ class Writes:
     def _note_unknown_locks(self, state: SessionState, record: Record, shape: Shape) -> None:
         """What waited may hold rows that it then passed by; an upsert those that it left alone."""
         tables = set(self._engine.related(record.sql, shape))
-        if record.waited or not (tests_rows_alone(shape) or _adds_rows_only(shape)):
+        if record.waited or not (tests_rows_alone(shape) or adds_rows_only(shape)):
             tables |= {*shape.writes, *shape.reads}
         self._waits.take_unknown(state, record, sorted(tables))
 
@@ -439,7 +439,7 @@ def _breaks_a_constraint(record: Record, effect: Effect) -> ViolationError:
     return ViolationError(record.step, ErrorWitness(effect.errors, None), because)
 
 
-def _adds_rows_only(shape: Shape) -> bool:
+def adds_rows_only(shape: Shape) -> bool:
     """Whether a statement is an INSERT that leaves alone what is there."""
     return shape.verb is Verb.INSERT and not shape.replaces and shape.tree.args.get("conflict") is None
 
