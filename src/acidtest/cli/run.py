@@ -25,6 +25,7 @@ from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner
 from acidtest.execute import DiedLaterError, Limits
 from acidtest.histories import write_history
+from acidtest.instrument import NotInstrumentableError, Server, instrument
 from acidtest.model import Case, History, Level, Verdict
 from acidtest.oracles.registry import with_comparing
 from acidtest.oracles.walks import HistoryWalk
@@ -64,6 +65,12 @@ from acidtest.targets.resolve import check_spec, open_target
     help="Write what transactions read and wrote as a history for Elle and `acidtest check`: JSON if the "
     "name ends in .json, else EDN. Of several runs each gets a number.",
 )
+@click.option(
+    "--instrument",
+    "instrumented",
+    is_flag=True,
+    help="Give every row an identity and versions, so that `graph` also judges what the run shows.",
+)
 @click.option("--force", is_flag=True, help="Run also on targets that the case is not written for.")
 @click.option(
     "--limit",
@@ -84,6 +91,7 @@ def run(
     as_json: bool,
     compare: Path | None,
     export: Path | None,
+    instrumented: bool,
     force: bool,
     limit_s: float,
 ) -> int:
@@ -126,7 +134,7 @@ def run(
                     Examiner(target, oracles, limits=limits, against=compared) as examiner,
                 ):
                     for case in loaded:
-                        _run_case(case, examiner, level, output, force)
+                        _run_case(case, examiner, level, output, force, instrumented)
                     if (late := examiner.executor.late_death()) is not None:
                         output.died_later(Examined(late, examiner.judge(late)))
     finally:
@@ -279,6 +287,7 @@ def _run_case(
     choice: Level | str | None,
     output: Output,
     force: bool,
+    instrumented: bool,
 ) -> None:
     target = examiner.target
     case = loaded.case if isinstance(loaded, SpecCase) else loaded
@@ -286,10 +295,16 @@ def _run_case(
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):
+        one = case.at_level(level)
         try:
-            run = examiner.examine(case.at_level(level), fresh=True)
+            one = instrument(one, Server.of(target)) if instrumented else one
+        except NotInstrumentableError as problem:
+            output.skipped(case, target, f"its rows cannot carry versions: {problem.reason}")
+            continue
+        try:
+            run = examiner.examine(one, fresh=True)
         except DiedLaterError as late:
             output.died_later(Examined(late.history, examiner.judge(late.history)))
-            run = examiner.examine(case.at_level(level), fresh=True)
+            run = examiner.examine(one, fresh=True)
         differences = loaded.differences(run.history) if isinstance(loaded, SpecCase) else None
         output.ran(run, check(run.history), differences)
