@@ -77,9 +77,10 @@ class Identities:
         where = shape.tree.args.get("where")
         if where is None or not shape.plain:
             return False
-        named = {column.name.lower() for column in where.find_all(exp.Column)}
+        tests = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+        fixed = {one.this.name.lower() for one in tests if _fixes_a_column(one)}
         return any(
-            _is_apart(index) and {one.lower() for one in index.columns} <= named for index in table.indexes
+            _is_apart(index) and {one.lower() for one in index.columns} <= fixed for index in table.indexes
         )
 
     def _shows_twice(self, state: SessionState, table: str, row: int) -> bool:
@@ -109,6 +110,11 @@ class Identities:
 def _is_apart(index: Index) -> bool:
     """A unique index that rows are surely not kept by."""
     return index.unique and index.clustered is False
+
+
+def _fixes_a_column(test: exp.Expression) -> bool:
+    """`column = value` or `column IN (values)`."""
+    return isinstance(test, exp.EQ | exp.In) and isinstance(test.this, exp.Column)
 
 
 def _folded(key: Row) -> Row:
