@@ -28,6 +28,8 @@ PESSIMISTIC: dict[tuple[str, Level], tuple[Found | None, ...]] = {
     ("TIDB-33315", RC): (HIDDEN, HIDDEN),
     ("TIDB-46900", RR): (SHOWS, SHOWS),
     ("TIDB-46900", RC): (HIDDEN, HIDDEN),
+    ("TIDB-57170", RR): (SHOWS, SHOWS),
+    ("TIDB-57170", RC): (HIDDEN, HIDDEN),
     ("TIDB-28011", RR): (SHOWS, HIDDEN),
     ("TIDB-28011", RC): (SHOWS, HIDDEN),
     ("TIDB-28092", RR): (SHOWS, SHOWS),

@@ -222,6 +222,23 @@ def test_a_deleted_row_beside_an_own_one_with_its_key(
         assert unknown(run((1, 10), (1, 12)))
 
 
+def test_keys_that_differ_in_case_are_two_rows() -> None:
+    key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=False)
+    column = Column("id", "varchar(20)", nullable=False, collation="utf8mb4_bin")
+    told = World("tidb", Schema((Table("t", (column,), (key,)),)), {"t": (("b",),)}, version="5.4.2-TiDB")
+    run = told.history(
+        RR,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx1", "INSERT INTO t VALUES ('B')", 1),
+            ("tx1", "SELECT * FROM t", (("b",), ("B",))),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": (("B",), ("b",))},
+    )
+    assert known_as(run) is None
+
+
 LOCKS: dict[str, Result] = {
     "SELECT * FROM t WHERE id = 1 FOR UPDATE": ((1, 10),),
     "UPDATE t SET v = 10 WHERE id = 1": 0,
@@ -277,6 +294,33 @@ def test_a_row_that_was_locked_by_its_key_is_written_twice(count: int, known: tu
     assert known_as(run) == known
 
 
+@pytest.mark.parametrize(
+    ("sql", "newest", "explained"),
+    [
+        ("SELECT MAX(id) FROM t", ((2,),), ("TIDB-57170",)),
+        ("SELECT id FROM t ORDER BY id DESC", ((2,),), ("TIDB-57170",)),
+        ("SELECT v FROM t WHERE id < (SELECT MAX(s.id) FROM t AS s)", ((10,),), ("TIDB-57170",)),
+        ("SELECT id FROM t ORDER BY id", ((2,),), ()),
+        ("SELECT MAX(id) FROM t", ((3,),), ()),
+        ("SELECT v FROM t WHERE id < (SELECT MAX(s.id) FROM t AS s)", ((20,),), ()),
+    ],
+)
+def test_a_scan_from_the_end_that_sees_newer_rows(
+    sql: str, newest: tuple[tuple[int, ...], ...], explained: tuple[str, ...]
+) -> None:
+    run = keyed(clustered=True).history(
+        RR,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx2", "UPDATE t SET id = 2, v = 20", 1),
+            ("tx1", sql, newest),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": ((2, 20),)},
+    )
+    assert known_as(run) == explained
+
+
 def broken_key(clustered: bool, *steps: Step) -> History:
     """An optimistic transaction that inserts a key which is there, and then does this."""
     key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=clustered)
@@ -292,6 +336,12 @@ def test_a_scan_after_a_broken_key_finds_the_rows_as_they_are_kept(clustered: bo
     for rows in (((10,), (11,)), ((11,),), ((10,),)):
         run = broken_key(clustered, ("tx1", "SELECT v FROM t", rows))
         assert passes(run) is (rows == (((10,), (11,)) if both else ((11,),)))
+
+
+def test_a_second_insert_after_a_broken_key_adds_its_row() -> None:
+    insert: Step = ("tx1", "INSERT INTO t VALUES (2, 20)", 1)
+    assert passes(broken_key(True, insert, ("tx1", "SELECT v FROM t", ((11,), (20,)))))
+    assert not passes(broken_key(True, insert, ("tx1", "SELECT v FROM t", ((11,),))))
 
 
 def test_what_is_found_by_a_broken_key_is_unknown() -> None:

@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from acidtest.casefile import parse_case
+from acidtest.findings.signature import signature_of
 from acidtest.model import (
     Affected,
     ErrorKind,
@@ -107,3 +108,17 @@ def test_a_final_state_that_cannot_be_read_is_no_death() -> None:
     history = replace(history_of("DELETE FROM t", Affected(0)), final=None, died=False)
     assert not judge(history, LOG).is_violation
     assert judge(replace(history, died=True), LOG).is_violation
+
+
+def test_connections_that_are_cut_are_one_finding_whatever_was_asked() -> None:
+    """TiDB 5.4 panics at UPDATE .. SET c = DEFAULT WHERE key = ..; how the client notices is an accident."""
+    digests = set()
+    for sql, text in (
+        ("UPDATE t SET a = DEFAULT WHERE a = 1", "Broken pipe"),
+        ("UPDATE t SET a = 1, a = DEFAULT WHERE a = 2", "Connection reset by peer"),
+    ):
+        history = history_of(sql, Failed(ErrorKind.CONNECTION_LOST, "2013", text, Undone.CONNECTION))
+        digests.add(signature_of(history, judge(history, LOG)).digest)
+    internal = history_of("UPDATE t SET a = 1", failed(ErrorKind.INTERNAL))
+    assert len(digests) == 1
+    assert signature_of(internal, judge(internal, LOG)).digest not in digests

@@ -314,14 +314,14 @@ def test_at_repeatable_read_several_tables_are_judged_also_after_a_wait() -> Non
 
 @pytest.mark.parametrize("action", ["DO NOTHING", "DO UPDATE SET v = 0"])
 def test_on_conflict_fails_at_a_row_that_its_snapshot_does_not_show(action: str) -> None:
-    def history(level: Level, result: int | ErrorKind, end: str) -> History:
+    def history(level: Level, result: int | ErrorKind, end: str, key: int = 3) -> History:
         final = ((1, 10), (2, 20), (3, 0 if result and "UPDATE" in action and level is RC else 30))
         return told(
             level,
             ("tx1", "BEGIN", None),
             ("tx1", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
             ("tx2", "INSERT INTO t VALUES (3, 30)", 1),
-            ("tx1", f"INSERT INTO t VALUES (3, 31) ON CONFLICT (id) {action}", result),
+            ("tx1", f"INSERT INTO t VALUES ({key}, 31) ON CONFLICT (id) {action}", result),
             ("tx1", end, None),
             final=final,
         )
@@ -329,6 +329,7 @@ def test_on_conflict_fails_at_a_row_that_its_snapshot_does_not_show(action: str)
     done = 1 if "UPDATE" in action else 0
     assert passes(history(RC, done, "COMMIT"))
     assert passes(history(RR, CONFLICT, "ROLLBACK"))
+    assert [verdict(history(RR, CONFLICT, "ROLLBACK", key)).unexplained_conflicts for key in (3, 4)] == [0, 1]
     assert broken(history(RR, done, "COMMIT")) == (ViolationKind.WRONG_ERROR, 3)
     assert broken(history(SER, done, "COMMIT")) == (ViolationKind.WRONG_ERROR, 3)
 

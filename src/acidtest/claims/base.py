@@ -126,6 +126,8 @@ class Claim:
     repeats_locked_row: bool = False
     """A read over a unique index returns a row twice that its transaction locked by the key, and left as it
     was, unless rows are kept by the index."""
+    backward_scans_read_newest: bool = False
+    """A scan that begins at the end of a table or index looks at the newest committed rows."""
     misses_conflict_over_index: bool = False
     """A shared locking read that an index answers alone does not notice rows newer than its snapshot."""
     misses_gone_over_index: bool = False

@@ -137,6 +137,17 @@ DEVIATIONS = (
     ),
     Deviation(
         Known(
+            "TIDB-57170",
+            "with the embedded store MAX and descending scans see rows newer than the snapshot",
+            Status.CONFIRMED,
+            "https://github.com/pingcap/tidb/issues/57170",
+        ),
+        _on("tidb >=5.0"),
+        frozenset({_RR}),
+        _turned_on("backward_scans_read_newest"),
+    ),
+    Deviation(
+        Known(
             "MDEV-26642",
             "an own write that leaves a row as another committed it is not seen (same-value update)",
             Status.CONFIRMED,

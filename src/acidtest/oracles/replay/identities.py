@@ -38,7 +38,7 @@ class Identities:
             return rows
         by_key: dict[Row, list[Seen]] = defaultdict(list)
         for seen in rows:
-            by_key[_folded(key_in(table, index, seen.values))].append(seen)
+            by_key[key_in(table, index, seen.values)].append(seen)
         if len(by_key) == len(rows):
             return rows
         hidden = {
@@ -49,6 +49,16 @@ class Identities:
             if not self._is_own(state, name, seen)
         }
         return [seen for seen in rows if seen not in hidden]
+
+    def may_share_a_key(self, state: SessionState, views: Views) -> bool:
+        """Whether two rows of a table may have one key, as most collations see it."""
+        for name, rows in views.items():
+            table = self._schema.table(name)
+            index = identity_index(state.claim, table)
+            keys = [_folded(key_in(table, index, seen.values)) for seen in rows] if index else []
+            if len(set(keys)) < len(keys):
+                return True
+        return False
 
     def _is_own(self, state: SessionState, table: str, seen: Seen) -> bool:
         versions = self._chains.versions(table, seen.row)
@@ -67,9 +77,10 @@ class Identities:
         where = shape.tree.args.get("where")
         if where is None or not shape.plain:
             return False
-        named = {column.name.lower() for column in where.find_all(exp.Column)}
+        tests = where.this.flatten() if isinstance(where.this, exp.And) else [where.this]
+        fixed = {one.this.name.lower() for one in tests if _fixes_a_column(one)}
         return any(
-            _is_apart(index) and {one.lower() for one in index.columns} <= named for index in table.indexes
+            _is_apart(index) and {one.lower() for one in index.columns} <= fixed for index in table.indexes
         )
 
     def _shows_twice(self, state: SessionState, table: str, row: int) -> bool:
@@ -99,6 +110,11 @@ class Identities:
 def _is_apart(index: Index) -> bool:
     """A unique index that rows are surely not kept by."""
     return index.unique and index.clustered is False
+
+
+def _fixes_a_column(test: exp.Expression) -> bool:
+    """`column = value` or `column IN (values)`."""
+    return isinstance(test, exp.EQ | exp.In) and isinstance(test.this, exp.Column)
 
 
 def _folded(key: Row) -> Row:
