@@ -36,6 +36,7 @@ class Context:
         """The context before the first event."""
         chains = Chains.of(history.initial)
         chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.used())
+        chains.nulls_are_kept_apart = any(claim.nulls_are_kept_apart for claim in claims.used())
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
         return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline), choices)
