@@ -4,7 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from acidtest.model import Column, ErrorKind, History, Index, Judgement, Level, Schema, Table, Verdict
+from acidtest.model import (
+    Column,
+    ErrorKind,
+    EventKind,
+    Failed,
+    History,
+    Index,
+    Judgement,
+    Level,
+    Schema,
+    Table,
+    TransactionState,
+    Undone,
+    Verdict,
+)
 from acidtest.oracles import graph
 from acidtest.oracles.explaining import explained
 from acidtest.oracles.walks import HistoryWalk
@@ -111,6 +125,34 @@ def test_a_row_that_nobody_had_touched_is_not_passed_by() -> None:
     found = taken_back(1, (1, 0), (2, 20)).violation
     assert found is not None
     assert not found.explained_by
+
+
+def beside_a_victim(count: int, *left: tuple[int, int]) -> Verdict:
+    """tx2 has deleted row 1 when it must wait, and is then chosen to end a deadlock with tx1."""
+    world = replace(
+        WORLD, dbms="mariadb", version="11.8.6-MariaDB", settings={"innodb_snapshot_isolation": "ON"}
+    )
+    steps: tuple[Step, ...] = (
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t WHERE id = 2 FOR UPDATE", [(2, 20)]),
+        ("tx2", "BEGIN", None),
+        ("tx2", "DELETE FROM t", After(4, ErrorKind.DEADLOCK)),
+        ("tx1", "UPDATE t SET v = 0 WHERE id < 5", count),
+        ("tx1", "COMMIT", None),
+    )
+    told = world.history(RU, steps, {"t": left})
+    failed = Failed(ErrorKind.DEADLOCK, "1213", "as told", Undone.TRANSACTION)
+    victim = replace(told.records[3], outcome=failed, after=TransactionState.NONE)
+    events = tuple(one for one in told.events if one.kind is not EventKind.RESUMED)
+    history = replace(told, records=(*told.records[:3], victim, *told.records[4:]), events=events)
+    return explained(history, verdict(history), lambda claims: HistoryWalk(history, claims).verdict)
+
+
+def test_a_row_is_passed_by_for_a_deletion_of_a_deadlock_victim() -> None:
+    assert beside_a_victim(2, (1, 0), (2, 0)).judgement is Judgement.PASS
+    found = beside_a_victim(1, (1, 10), (2, 0)).violation
+    assert found is not None
+    assert [one.id for one in found.explained_by] == ["MDEV-39874"]
 
 
 # -- subqueries of a write that waits

@@ -273,7 +273,9 @@ class FoundRows:
         if not one_by_one or shape.target is None or shape.verb is Verb.INSERT:
             return frozenset()
         dirty_update = claim.passes_by_dirty and shape.verb is Verb.UPDATE
-        if dirty_update and self._context.is_half_done(record, (shape.target,)):
+        tables = (shape.target,)
+        half_done = self._context.is_half_done(record, tables) or self._context.was_half_done(record, tables)
+        if dirty_update and half_done:
             return frozenset(worked_on)  # what a waiting write of another has done so far is not known
         if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
             return frozenset()
