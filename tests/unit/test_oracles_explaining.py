@@ -399,6 +399,73 @@ class TestDuckdb:
         assert known_as(history) == ()
 
 
+class TestNullsKeptApart:
+    """ACIDTEST-6: on DuckDB a value and NULL may be set by two transactions, and NULL stays."""
+
+    SETUP = "CREATE TABLE t (a INT, b INT);\nINSERT INTO t VALUES (1, {}), (2, 20);\n"
+    SCHEDULE = """\
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET b = {} WHERE a = 1;
+/* tx2 */ UPDATE t SET b = {} WHERE a = 1;
+/* tx1 */ COMMIT;
+"""
+
+    def explanation(
+        self, first: str, second: str, left: int | None, counts: tuple[int, int] = (1, 1), there: str = "10"
+    ) -> tuple[str, ...]:
+        return known_as(
+            observe(
+                self.SCHEDULE.format(first, second),
+                SI,
+                DUCKDB,
+                {1: Affected(counts[0]), 2: Affected(counts[1])},
+                {"t": ((1, left), (2, 20))},
+                setup=self.SETUP.format(there),
+                unblocked=(2,),
+            )
+        )
+
+    def test_a_value_is_lost_to_null(self) -> None:
+        assert self.explanation("11", "NULL", None) == ("ACIDTEST-6",)
+
+    def test_null_is_not_lost_to_a_value(self) -> None:
+        assert self.explanation("11", "NULL", 11) == ()
+
+    def test_two_values_are_new(self) -> None:
+        assert self.explanation("11", "12", 11) == ()
+
+    def test_a_value_after_null_is_new(self) -> None:
+        assert self.explanation("NULL", "11", None) == ()
+        assert self.explanation("NULL", "11", 11) == ()
+
+    def test_two_nulls_are_new(self) -> None:
+        assert self.explanation("NULL", "NULL", None) == ()
+
+    def test_null_after_a_value_that_replaced_null_is_new(self) -> None:
+        assert self.explanation("11", "NULL", 11, there="NULL") == ()
+
+    def test_a_delete_and_updates_of_two_columns_come_together(self) -> None:
+        schedule = """\
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET a = 5 WHERE b = 10;
+/* tx3 */ BEGIN;
+/* tx3 */ DELETE FROM t WHERE b = 10;
+/* tx2 */ UPDATE t SET b = 11 WHERE a = 1;
+/* tx1 */ COMMIT;
+/* tx3 */ ROLLBACK;
+"""
+        history = observe(
+            schedule,
+            SI,
+            DUCKDB,
+            {3: Affected(1), 4: Affected(1)},
+            {"t": ((5, 11), (2, 20))},
+            setup=self.SETUP.format("10"),
+            unblocked=(3, 4),
+        )
+        assert known_as(history) == ("DUCKDB-17223", "ACIDTEST-4")
+
+
 def test_a_dirty_write_at_read_committed_is_new() -> None:
     schedule = """\
 /* tx1 */ BEGIN;
@@ -430,8 +497,9 @@ SERVERS = (
 )
 
 
-REAL = {("write-chooses-by-snapshot", "duckdb")}
-"""The fault's own history is what DuckDB 2.0 does: a DELETE by the snapshot of a row updated since."""
+REAL = {("write-chooses-by-snapshot", "duckdb"), ("locks-end-with-statement", "duckdb")}
+"""Histories that are what DuckDB 2.0 does, step by step: a DELETE by the snapshot of a row updated since, and
+values, NULLs and a DELETE of one row by three transactions."""
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)

@@ -4,7 +4,21 @@ from dataclasses import replace
 
 import pytest
 
-from acidtest.model import Column, History, Index, Judgement, Level, Schema, Table, Verdict
+from acidtest.model import (
+    Column,
+    ErrorKind,
+    EventKind,
+    Failed,
+    History,
+    Index,
+    Judgement,
+    Level,
+    Schema,
+    Table,
+    TransactionState,
+    Undone,
+    Verdict,
+)
 from acidtest.oracles import graph
 from acidtest.oracles.explaining import explained
 from acidtest.oracles.walks import HistoryWalk
@@ -83,6 +97,62 @@ def test_a_deviation_does_not_explain_a_dirty_read_of_nobodys_work() -> None:
     found = semi_consistent((1, 3), (2, 2)).violation
     assert found is not None
     assert not found.explained_by
+
+
+def taken_back(count: int, *left: tuple[int, int]) -> Verdict:
+    """tx1 moves row 1 to another key and takes that back; tx2 has passed by its old place meanwhile."""
+    world = replace(
+        WORLD, dbms="mariadb", version="11.8.6-MariaDB", settings={"innodb_snapshot_isolation": "ON"}
+    )
+    steps: tuple[Step, ...] = (
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET id = 3 WHERE id = 1", 1),
+        ("tx2", "UPDATE t SET v = 0", After(3, count)),
+        ("tx1", "ROLLBACK", None),
+    )
+    history = world.history(RU, steps, {"t": left})
+    return explained(history, verdict(history), lambda claims: HistoryWalk(history, claims).verdict)
+
+
+def test_a_row_is_passed_by_for_a_deletion_that_is_taken_back() -> None:
+    assert taken_back(2, (1, 0), (2, 0)).judgement is Judgement.PASS
+    found = taken_back(1, (1, 10), (2, 0)).violation
+    assert found is not None
+    assert {one.id for one in found.explained_by} == {"MDEV-27992", "MDEV-39874"}
+
+
+def test_a_row_that_nobody_had_touched_is_not_passed_by() -> None:
+    found = taken_back(1, (1, 0), (2, 20)).violation
+    assert found is not None
+    assert not found.explained_by
+
+
+def beside_a_victim(count: int, *left: tuple[int, int]) -> Verdict:
+    """tx2 has deleted row 1 when it must wait, and is then chosen to end a deadlock with tx1."""
+    world = replace(
+        WORLD, dbms="mariadb", version="11.8.6-MariaDB", settings={"innodb_snapshot_isolation": "ON"}
+    )
+    steps: tuple[Step, ...] = (
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t WHERE id = 2 FOR UPDATE", [(2, 20)]),
+        ("tx2", "BEGIN", None),
+        ("tx2", "DELETE FROM t", After(4, ErrorKind.DEADLOCK)),
+        ("tx1", "UPDATE t SET v = 0 WHERE id < 5", count),
+        ("tx1", "COMMIT", None),
+    )
+    told = world.history(RU, steps, {"t": left})
+    failed = Failed(ErrorKind.DEADLOCK, "1213", "as told", Undone.TRANSACTION)
+    victim = replace(told.records[3], outcome=failed, after=TransactionState.NONE)
+    events = tuple(one for one in told.events if one.kind is not EventKind.RESUMED)
+    history = replace(told, records=(*told.records[:3], victim, *told.records[4:]), events=events)
+    return explained(history, verdict(history), lambda claims: HistoryWalk(history, claims).verdict)
+
+
+def test_a_row_is_passed_by_for_a_deletion_of_a_deadlock_victim() -> None:
+    assert beside_a_victim(2, (1, 0), (2, 0)).judgement is Judgement.PASS
+    found = beside_a_victim(1, (1, 10), (2, 0)).violation
+    assert found is not None
+    assert [one.id for one in found.explained_by] == ["MDEV-39874"]
 
 
 # -- subqueries of a write that waits
@@ -267,3 +337,32 @@ def test_a_row_that_was_skipped_was_not_read(seen: list[tuple[int, ...]]) -> Non
     found = graph.judge(skipped(seen))
     assert found is not None
     assert found.judgement is Judgement.PASS, found
+
+
+# -- conflict errors without a reason
+
+
+def conflict(*others: Step) -> Verdict:
+    """tx1 fails with 1020 over rows that none of the others may have made newer than its snapshot."""
+    world = replace(
+        WORLD, dbms="mariadb", version="11.8.6-MariaDB", settings={"innodb_snapshot_isolation": "ON"}
+    )
+    steps: tuple[Step, ...] = (
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+        *others,
+        ("tx1", "UPDATE t SET v = 0 WHERE id = 1", ErrorKind.RECORD_CHANGED),
+        ("tx1", "ROLLBACK", None),
+    )
+    left = ((1, 10), (2, 21)) if others else ROWS
+    return verdict(world.history(RR, steps, {"t": left}))
+
+
+def test_a_conflict_may_be_over_a_row_that_the_statement_passes_by() -> None:
+    found = conflict(("tx2", "UPDATE t SET v = 21 WHERE id = 2", 1))
+    assert (found.judgement, found.unexplained_conflicts) == (Judgement.PASS, 0)
+
+
+def test_a_conflict_over_nothing_is_counted() -> None:
+    found = conflict()
+    assert (found.judgement, found.unexplained_conflicts) == (Judgement.PASS, 1)

@@ -137,5 +137,12 @@ class Claim:
     """An UPDATE and a DELETE of one row by two transactions do not conflict, and the DELETE wins."""
     updates_merge_columns: bool = False
     """Two transactions may update different columns of one row; what they commit is put together."""
+    nulls_are_kept_apart: bool = False
+    """The same, and also of one column, if one sets its value and the other then sets it to NULL."""
     upsert_reads_nothing: bool = False
     """That an upsert came upon an existing row is not a read to whoever looks for cycles."""
+
+    @property
+    def puts_updates_together(self) -> bool:
+        """Whether two transactions may update parts of one row."""
+        return self.updates_merge_columns or self.nulls_are_kept_apart

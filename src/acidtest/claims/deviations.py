@@ -268,6 +268,17 @@ DEVIATIONS = (
     ),
     Deviation(
         Known(
+            "ACIDTEST-6",
+            "an UPDATE to NULL does not conflict with an UPDATE of the same column to a value, which is lost",
+            Status.UNCONFIRMED,
+            "https://duckdb.org/docs/stable/connect/concurrency",
+        ),
+        _on("duckdb"),
+        frozenset({_SI}),
+        _turned_on("nulls_are_kept_apart"),
+    ),
+    Deviation(
+        Known(
             "ACIDTEST-3",
             "SERIALIZABLE does not count it as a read that INSERT .. ON CONFLICT came upon an existing row",
             Status.UNCONFIRMED,

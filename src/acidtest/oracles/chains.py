@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
-from acidtest.model import Row
+from acidtest.model import Row, Value
 from acidtest.model.trace import INITIAL_WRITER
 
 INITIAL = INITIAL_WRITER
@@ -24,7 +24,8 @@ class Version:
     writer: int
     step: int | None
     columns: frozenset[int] | None = None
-    """The columns that the step set, where only those count; None: all."""
+    """The columns that the step set, where only those count; None: all. Where NULLs are kept apart, the
+    position of a column is its value, and the complement of the position whether it is NULL."""
 
     @property
     def deleted(self) -> bool:
@@ -52,6 +53,8 @@ class Chains:
     _next_row: int = 1
     deletes_win: bool = False
     """Whether a row that anybody has deleted stays deleted, whoever commits last."""
+    nulls_are_kept_apart: bool = False
+    """Whether a column that one transaction sets and another sets to NULL becomes NULL."""
     undone: list[tuple[str, Version]] = field(default_factory=list)
     """Versions that were taken back, with their tables, in the order in which that happened."""
 
@@ -176,8 +179,15 @@ class Chains:
         columns = frozenset().union(*(one.columns or frozenset() for one in own))
         last = own[-1]
         assert last.values is not None
-        merged = tuple(value if i in columns else base[i] for i, value in enumerate(last.values))
+        merged = tuple(
+            value if ~i in columns or (i in columns and not self._stays_null(base[i])) else base[i]
+            for i, value in enumerate(last.values)
+        )
         versions[versions.index(last)] = replace(last, values=merged)
+
+    def _stays_null(self, value: Value) -> bool:
+        """Whether a column stays NULL though its value is set."""
+        return self.nulls_are_kept_apart and value is None
 
     def _is_final(self, version: Version) -> bool:
         return self.deletes_win and version.deleted and version.writer in self._committed_at

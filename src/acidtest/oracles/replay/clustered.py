@@ -121,6 +121,18 @@ def assigned(table: Table, shape: Shape) -> frozenset[int] | None:
     return frozenset(i for i, column in enumerate(table.columns) if column.name.lower() in names)
 
 
+def parts_written(columns: frozenset[int], old: Row, new: Row) -> frozenset[int]:
+    """What an UPDATE of these columns writes where NULLs are kept apart: values, and whether they are NULL if
+    that changes."""
+    values = {i for i in columns if new[i] is not None}
+    return frozenset(values | {~i for i in columns if (old[i] is None) != (new[i] is None)})
+
+
+def parts_tested(columns: frozenset[int], new: Row) -> frozenset[int]:
+    """What nobody else may have written for such an UPDATE to go on."""
+    return frozenset({i for i in columns if new[i] is not None} | {~i for i in columns})
+
+
 def reads_what_it_sets(shape: Shape) -> bool:
     """Whether an UPDATE or upsert reads every column that it sets. An upsert reads the whole row."""
     if shape.verb is not Verb.UPDATE:

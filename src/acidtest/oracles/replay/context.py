@@ -1,6 +1,6 @@
 """Everything that a walk knows, for those who judge a part of it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from acidtest.claims import Claims
@@ -36,13 +36,21 @@ class Context:
         """The context before the first event."""
         chains = Chains.of(history.initial)
         chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.used())
+        chains.nulls_are_kept_apart = any(claim.nulls_are_kept_apart for claim in claims.used())
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
         return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline), choices)
 
     def is_half_done(self, record: Record, tables: Sequence[str]) -> bool:
         """Whether a write of another session on one of the tables has begun and not ended."""
-        for session, step in self.timeline.in_flight.items():
+        return self._writes_to(record, tables, self.timeline.in_flight)
+
+    def was_half_done(self, record: Record, tables: Sequence[str]) -> bool:
+        """The same when the statement began; such a write may have been taken back since."""
+        return self._writes_to(record, tables, self.timeline.under_way_at[record.step])
+
+    def _writes_to(self, record: Record, tables: Sequence[str], under_way: Mapping[str, int]) -> bool:
+        for session, step in under_way.items():
             other = self.transactions.sessions[session].shape(self.history.records[step])
             if session == record.session or other is None:
                 continue

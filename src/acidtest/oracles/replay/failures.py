@@ -1,6 +1,6 @@
 """How a statement may fail, and when it must."""
 
-from acidtest.claims import OnConflict
+from acidtest.claims import OnConflict, Sees
 from acidtest.model import Affected, ErrorKind, ErrorWitness, Failed, Record, Rows
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.context import Context
@@ -12,7 +12,7 @@ from acidtest.oracles.replay.violations import (
     ViolationError,
 )
 from acidtest.sql.kinds import is_script
-from acidtest.sql.shape import Patience, Verb
+from acidtest.sql.shape import Patience, Shape, Verb
 
 _NOTHING: frozenset[ErrorKind] = frozenset()
 _TELLS_NOTHING = (
@@ -94,8 +94,20 @@ class Failures:
             return
         exact = state.claim.on_conflict is OnConflict.FAIL and not state.claim.serializable
         sure = exact and shape is not None and shape.plain and not self._has_relations()
+        sure = sure and not (shape is not None and self._may_pass_newer(state, shape))
         if sure or self._transactions.is_alone(state):
             self._unexplained.append(record.step)
+
+    def _may_pass_newer(self, state: SessionState, shape: Shape) -> bool:
+        """Whether a table has rows that are newer than the snapshot. InnoDB also locks rows that do not meet
+        the condition, or are deleted, if it comes by them."""
+        if state.claim.write is not Sees.COMMITTED or not state.moments:
+            return False
+        chains, moment = self._transactions.chains, min(state.moments)
+        newest = [versions[-1] for table in shape.reads for _, versions in chains.rows(table)]
+        return any(
+            one.writer != state.transaction and not chains.committed_by(one.writer, moment) for one in newest
+        )
 
     def _has_relations(self) -> bool:
         """Whether foreign keys or parts of a table may take other rows into a statement."""

@@ -7,7 +7,13 @@ from acidtest.claims import Claim, Lock, OnConflict, Sees
 from acidtest.model import Record
 from acidtest.oracles.chains import Seen, Version, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
-from acidtest.oracles.replay.clustered import assigned, is_covered, scan_place, sets_indexed
+from acidtest.oracles.replay.clustered import (
+    assigned,
+    is_covered,
+    parts_tested,
+    scan_place,
+    sets_indexed,
+)
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.locks import key_positions
 from acidtest.oracles.replay.one_table import (
@@ -76,7 +82,7 @@ class FoundRows:
         views = None if shape.plain else self._visibility.views(shape.reads, visible)
         found = set(self._engine.matching(record.sql, shape, then, views))
         if not rechecks:
-            return then, self._changed_since(state, shape, shape.target, found, moment, mode)
+            return then, self._changed_since(state, record, shape, shape.target, found, moment, mode)
         changed = [seen for seen in now if seen.row in found and seen not in then]
         if changed and mode is Lock.KEY_SHARE:
             raise UndecidedError("FOR KEY SHARE that waited while its rows changed")
@@ -157,11 +163,12 @@ class FoundRows:
         if over_index and is_covered(self._schema.table(shape.target), shape):
             return ""
         found = set(self._engine.matching(record.sql, shape, now))
-        return self._changed_since(state, shape, shape.target, found, max(state.moments))
+        return self._changed_since(state, record, shape, shape.target, found, max(state.moments))
 
     def _changed_since(
         self,
         state: SessionState,
+        record: Record,
         shape: Shape,
         table: str,
         rows: set[int],
@@ -181,8 +188,8 @@ class FoundRows:
                 continue
             if state.claim.updates_and_deletes_agree and newest.deleted != self._deletes(shape):
                 continue
-            if state.claim.updates_merge_columns and not self._share_a_column(
-                state, shape, table, row, moment
+            if state.claim.puts_updates_together and not self._share_a_column(
+                state, record, shape, table, row, moment
             ):
                 continue
             who = self._transactions.owner(newest.writer)
@@ -192,14 +199,42 @@ class FoundRows:
                 return f"{who} has changed a row of {table} and not committed yet"
         return ""
 
-    def _share_a_column(self, state: SessionState, shape: Shape, table: str, row: int, moment: int) -> bool:
+    def _share_a_column(
+        self, state: SessionState, record: Record, shape: Shape, table: str, row: int, moment: int
+    ) -> bool:
         """Whether the statement sets a column that another transaction has set since a moment."""
         own = assigned(self._schema.table(table), shape)
-        return any(
-            own is None or one.columns is None or own & one.columns
+        if own is not None and state.claim.nulls_are_kept_apart:
+            own = self._tested(state, record, shape, own, row, moment)
+        others = [
+            one
             for one in self._chains.versions(table, row)
             if one.writer != state.transaction and not self._chains.committed_by(one.writer, moment)
-        )
+        ]
+        if state.claim.updates_and_deletes_agree and not self._deletes(shape):
+            others = [one for one in others if not one.deleted]
+        return any(own is None or one.columns is None or own & one.columns for one in others)
+
+    def _tested(
+        self,
+        state: SessionState,
+        record: Record,
+        shape: Shape,
+        columns: frozenset[int],
+        row: int,
+        moment: int,
+    ) -> frozenset[int]:
+        """The parts of these columns that the statement is in conflict over with others who set them."""
+        assert shape.target is not None
+        seen = self._chains.view(shape.target, self._visibility.visible(state, Sees.SNAPSHOT, moment))
+        own = [one for one in seen if one.row == row]
+        if not shape.plain or self._engine.related(record.sql, shape):
+            raise UndecidedError("which parts of a column an UPDATE sets")
+        effect = self._engine.effect(record.sql, shape, own, own, {shape.target: own}, None, {})
+        new = [one.values for one in effect.changes if one.values is not None]
+        if len(new) != 1:
+            raise UndecidedError("which parts of a column an UPDATE sets")
+        return parts_tested(columns, new[0])
 
     def _stays(self, table: str, newest: Version, moment: int) -> bool:
         """Whether a row is as it was: not every engine takes note of a write that changes nothing."""
@@ -238,7 +273,9 @@ class FoundRows:
         if not one_by_one or shape.target is None or shape.verb is Verb.INSERT:
             return frozenset()
         dirty_update = claim.passes_by_dirty and shape.verb is Verb.UPDATE
-        if dirty_update and self._context.is_half_done(record, (shape.target,)):
+        tables = (shape.target,)
+        half_done = self._context.is_half_done(record, tables) or self._context.was_half_done(record, tables)
+        if dirty_update and half_done:
             return frozenset(worked_on)  # what a waiting write of another has done so far is not known
         if not record.waited or claim.predicate_locks or claim.on_conflict is not OnConflict.WAIT:
             return frozenset()
@@ -247,9 +284,12 @@ class FoundRows:
         for row in worked_on:
             versions = self._chains.versions(shape.target, row)
             then = [one for one in versions if self._chains.committed_by(one.writer, launched)]
-            if any(one.writer == state.transaction for one in versions) or then[-1:] == [versions[-1]]:
-                continue
             dirty = self._timeline.dirty_at[record.step].get((shape.target, row))
+            # What was taken back since may have kept the statement away from a row that is as it was.
+            taken_back = claim.passes_by_dirty and dirty is not None
+            stays = then[-1:] == [versions[-1]] and not taken_back
+            if stays or any(one.writer == state.transaction for one in versions):
+                continue
             between = self._in_between(versions, launched)
             if (
                 limited

@@ -13,7 +13,7 @@ from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.unfollowed import why_not_followed
 from acidtest.sql.shape import Shape, Verb
 
-WAYS_MAX = 64
+WAYS_MAX = 512
 """So many states in between are tried."""
 
 _Ways = Mapping[tuple[str, int], list[Row | None]]

@@ -20,12 +20,15 @@ class Timeline:
         """The clock when a step was launched."""
         self.dirty_at: dict[int, dict[tuple[str, int], Version]] = {}
         """Versions that were not committed when a step was launched that then waited, by table and row."""
+        self.under_way_at: dict[int, dict[str, int]] = {}
+        """The steps of other sessions that were under way when a step was launched."""
         self.in_flight: dict[str, int] = {}
         """The step that each session is busy with."""
 
     def launch(self, event: Event) -> None:
         """A step begins."""
         self.launched_at[event.step] = self._chains.clock
+        self.under_way_at[event.step] = dict(self.in_flight)
         if self._history.records[event.step].waited:
             self.dirty_at[event.step] = self._dirty_rows()
         self.in_flight[event.session] = event.step

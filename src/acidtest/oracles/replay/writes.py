@@ -26,6 +26,7 @@ from acidtest.oracles.replay.clustered import (
     assigned,
     identity_index,
     key_of,
+    parts_written,
     reads_what_it_sets,
     sets_indexed,
 )
@@ -354,10 +355,28 @@ class Writes:
             assert change.values is not None
             self._chains.insert(table, change.values, state.transaction, record.step)
         else:
-            columns = (
-                assigned(self._schema.table(table), shape) if state.claim.updates_merge_columns else None
-            )
+            columns = self._columns_set(state, record, shape, table, row, change.values)
             self._chains.write(table, row, change.values, state.transaction, record.step, columns)
+
+    def _columns_set(
+        self,
+        state: SessionState,
+        record: Record,
+        shape: Shape,
+        table: str,
+        row: int,
+        values: Row | None,
+    ) -> frozenset[int] | None:
+        """The columns that a new version sets, where a deviation puts versions together; None: all."""
+        if not state.claim.puts_updates_together:
+            return None
+        columns = assigned(self._schema.table(table), shape)
+        if columns is None or values is None or not state.claim.nulls_are_kept_apart:
+            return columns
+        visible = self._visibility.found_by(state, record, state.claim.write)
+        versions = reversed(self._chains.versions(table, row))
+        old = next((one.values for one in versions if visible(one)), None)
+        return columns if old is None else parts_written(columns, old, values)
 
     def _stays(self, state: SessionState, shape: Shape, effect: Effect, change: Change, table: str) -> bool:
         """Whether a deviation leaves a row unwritten because it stays as it is. REPLACE takes it away and
