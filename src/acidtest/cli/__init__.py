@@ -10,6 +10,7 @@ from acidtest import __version__
 from acidtest.__main__ import INTERRUPTED
 from acidtest.cli.bench import bench
 from acidtest.cli.bugs import bugs
+from acidtest.cli.check import check
 from acidtest.cli.completion import completion
 from acidtest.cli.demo import demo
 from acidtest.cli.doctor import doctor
@@ -68,6 +69,7 @@ for command in (
     run,
     levels,
     bugs,
+    check,
     selftest,
     server,
     doctor,

@@ -185,7 +185,6 @@ class Tracer:
                 session,
                 Fate.COMMITTED if self._chains.is_committed(number) else Fate.ABORTED,
                 tuple(operations[number]),
-                ended=self._chains.committed_at(number),
             )
             for number, session in self._transactions.owners.items()
         )
