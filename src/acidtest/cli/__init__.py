@@ -8,6 +8,7 @@ import click
 
 from acidtest import __version__
 from acidtest.__main__ import INTERRUPTED
+from acidtest.cli.app import app
 from acidtest.cli.bench import bench
 from acidtest.cli.bugs import bugs
 from acidtest.cli.check import check
@@ -67,6 +68,7 @@ for command in (
     findings,
     reduce,
     run,
+    app,
     levels,
     bugs,
     check,
