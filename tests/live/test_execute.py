@@ -19,6 +19,7 @@ from acidtest.model import (
     Overran,
     Rows,
     TransactionState,
+    Undone,
 )
 from acidtest.targets.resolve import open_target
 
@@ -281,11 +282,16 @@ def test_a_session_that_idles_too_long_in_its_transaction_lets_others_go_on() ->
 /* tx1 */ BEGIN;
 /* tx1 */ UPDATE t SET value = 11 WHERE id = 1;
 /* tx2 */ UPDATE t SET value = value + 2 WHERE id = 1;
+-- await
+/* tx1 */ COMMIT;
 """
             )
         )
     assert history.records[3].waited
     assert history.records[3].outcome == Affected(1)
+    committing = history.records[4].outcome
+    assert isinstance(committing, Failed)  # not indeterminate: the server says that the transaction was over
+    assert (committing.kind, committing.undone) == (ErrorKind.CANCELLED, Undone.CONNECTION)
     assert value_of(history, 1) == 12
 
 

@@ -903,6 +903,7 @@ def test_a_trigger_that_does_nothing_changes_nothing() -> None:
     assert "triggers" in unknown(related(UPDATED, triggers=("idle", "busy")))
     assert passes(related(("tx1", "ALTER TABLE t DISABLE TRIGGER idle", None), UPDATED, triggers=("idle",)))
     assert unknown(related(("tx1", "ALTER TABLE t DISABLE TRIGGER busy", None), triggers=("busy",)))
+    assert unknown(related(("tx1", 'ALTER TABLE c DISABLE TRIGGER "RI_ConstraintTrigger_c_1"', None)))
     create = "CREATE TRIGGER new AFTER INSERT ON c FOR EACH ROW EXECUTE FUNCTION"
     insert = ("tx2", "INSERT INTO c VALUES (6, 1)", 1)
     assert passes(related(("tx1", f"{create} f()", None), insert, c=((5, 1), (6, 1))))

@@ -157,13 +157,20 @@ def idle_functions(case: Case) -> frozenset[str]:
     return frozenset(match[1].lower() for match in found if match)
 
 
+def idle_triggers(case: Case) -> frozenset[tuple[str, str]]:
+    """Triggers of the set-up that do nothing, each behind its table."""
+    functions = idle_functions(case)
+    made = [found for one in case.setup if isinstance(found := definition_of(one.sql), LockOnly)]
+    return frozenset(
+        (one.table.lower(), one.trigger.lower()) for one in made if one.function.lower() in functions
+    )
+
+
 def without_idle_triggers(schema: Schema, case: Case) -> Schema:
     """The schema without triggers of the set-up that do nothing."""
     if not any(table.triggers for table in schema.tables):
         return schema
-    functions = idle_functions(case)
-    made = [found for one in case.setup if isinstance(found := definition_of(one.sql), LockOnly)]
-    idle = {(one.table.lower(), one.trigger.lower()) for one in made if one.function.lower() in functions}
+    idle = idle_triggers(case)
     if not idle:
         return schema
     tables = [

@@ -9,7 +9,7 @@ from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.advisory import AdvisoryLocks
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.defining import Defining
-from acidtest.oracles.replay.definitions import LockOnly, definition_of, idle_functions
+from acidtest.oracles.replay.definitions import LockOnly, definition_of, idle_functions, idle_triggers
 from acidtest.oracles.replay.natures import (
     Nature,
     Phase,
@@ -72,11 +72,10 @@ class Others:
         found = definition_of(record.sql)
         if not isinstance(found, LockOnly) or not found.trigger:
             return True
+        case = self._context.history.case
         if found.function:
-            return found.function.lower() in idle_functions(self._context.history.case)
-        return not any(
-            found.trigger.lower() == name.lower() for table in self._schema.tables for name in table.triggers
-        )
+            return found.function.lower() in idle_functions(case)
+        return (found.table.lower(), found.trigger.lower()) in idle_triggers(case)
 
     def require_newer_snapshot(self, state: SessionState, tables: Iterable[str]) -> None:
         """A snapshot that is older than a TRUNCATE finds the table empty, or is refused:

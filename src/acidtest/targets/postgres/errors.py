@@ -93,6 +93,10 @@ KINDS = {
     "XX": ErrorKind.INTERNAL,
 }
 
+IDLE_TIMEOUTS = frozenset({"25P03", "57P05"})
+"""The server ended a session that was idle for too long, and its transaction with it. What was sent after
+that never ran."""
+
 LOCK_TIMEOUT_RAISED_IN = "ProcessInterrupts"
 """NOWAIT and lock_timeout share SQLSTATE 55P03; the server's function that raised it tells them apart."""
 

@@ -31,7 +31,7 @@ from acidtest.model import (
 from acidtest.servers.base import Endpoint
 from acidtest.sql import StatementKind, kind_of
 from acidtest.targets.base import Session
-from acidtest.targets.postgres.errors import IN_FAILED_TRANSACTION, classify, undone
+from acidtest.targets.postgres.errors import IDLE_TIMEOUTS, IN_FAILED_TRANSACTION, classify, undone
 from acidtest.targets.postgres.values import decode_text, decoder, encode
 from acidtest.targets.sqltext import unsendable
 
@@ -216,7 +216,8 @@ class PostgresSession(Session):
     def _lose(self, message: str, sqlstate: str = "") -> None:
         first_line = message.strip().splitlines()[0] if message.strip() else "the connection is gone"
         first_line = _DRIVER_PROSE.sub("", first_line)
-        self._lost = Failed(ErrorKind.CONNECTION_LOST, sqlstate, first_line, Undone.CONNECTION)
+        kind = ErrorKind.CANCELLED if sqlstate in IDLE_TIMEOUTS else ErrorKind.CONNECTION_LOST
+        self._lost = Failed(kind, sqlstate, first_line, Undone.CONNECTION)
         self.alive = False
         self._connection.finish()
 
