@@ -10,22 +10,22 @@ from acidtest.casefile import load_case, parse_case
 from acidtest.codec import decode, encode
 from acidtest.examine import Examiner
 from acidtest.execute import Executor
+from acidtest.findings.cause import Basis, Cause
 from acidtest.findings.deeds import Act, Deed
 from acidtest.findings.finding import Finding  # noqa: F401  (its parts are known to the codec)
-from acidtest.findings.places import Moment, Since, StatementClass
-from acidtest.findings.signature import (
-    Cause,
+from acidtest.findings.parts import (
     Crash,
     Cycle,
     MissingWait,
     NoOrder,
     RowReason,
-    Signature,
+    Sight,
     WrongCount,
     WrongError,
     WrongRows,
-    signature_of,
 )
+from acidtest.findings.places import Moment, Since, StatementClass
+from acidtest.findings.signature import Signature, signature_of
 from acidtest.generate import SIMPLE, generate_cases
 from acidtest.investigation.same_bug import SameBug
 from acidtest.model import (
@@ -196,6 +196,55 @@ def test_names_in_other_cases_mean_the_same_table() -> None:
     assert signature_of(history, verdict_at(2)).others == {Deed(Act.UPDATE, Fate.OPEN, of_key=True)}
 
 
+# -- which statement went wrong, and what shows it
+
+LOST_UPDATE = """\
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET b = 5;
+/* tx1 */ UPDATE t SET b = b + 1;
+{shows}/* tx1 */ COMMIT;
+"""
+
+
+@pytest.mark.parametrize("shows", ["", "/* tx1 */ SELECT * FROM t;\n"], ids=["final state", "own read"])
+def test_rows_that_nobody_should_have_written_blame_the_write(shows: str) -> None:
+    signature = sign("lost-update", Level.REPEATABLE_READ, LOST_UPDATE.format(shows=shows))
+    assert signature.statement is StatementClass.UPDATE_OR_DELETE
+    assert (signature.own, signature.others) == (frozenset(), {UPDATED})
+    assert signature.cause == Cause(
+        sight=Sight.WRITE, statement=StatementClass.UPDATE_OR_DELETE, basis=Basis.COMMITTED
+    )
+
+
+def test_a_row_that_shows_tells_more_than_one_that_is_missing() -> None:
+    shown = RowReason(True, Reason.ROLLED_BACK)
+    missing = RowReason(False, Reason.INITIAL, Since.OPEN)
+    assert WrongRows(frozenset({shown, missing})).sight is Sight.ABORTED
+    assert WrongRows(frozenset({missing})).sight is Sight.DIRTY
+
+
+STALE = """\
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ UPDATE t SET b = 5;
+/* tx1 */ SELECT {columns} FROM t;
+/* tx1 */ COMMIT;
+{later}"""
+
+
+@pytest.mark.parametrize(
+    ("columns", "later", "stored"),
+    [("*", "", False), ("b", "", None), ("*", "/* tx2 */ UPDATE t SET b = 1 WHERE a = 1;\n", None)],
+)
+def test_what_is_stored_is_told_by_whole_rows_that_nobody_has_written_since(
+    columns: str, later: str, stored: bool | None
+) -> None:
+    signature = sign("stale-snapshot", Level.READ_COMMITTED, STALE.format(columns=columns, later=later))
+    assert isinstance(signature.part, WrongRows)
+    assert signature.part.stored is stored
+
+
 # -- what a smaller case may lose
 
 
@@ -204,6 +253,7 @@ def test_fewer_causes_may_be_the_same_bug_and_new_ones_may_not() -> None:
     assert many.may_become(few)
     assert not few.may_become(many)
     assert not many.may_become(replace(few, waited=True))
+    assert replace(many, waited=True).may_become(few)
     assert not many.may_become(replace(few, statement=StatementClass.LOCKING_READ))
     assert not many.may_become(replace(few, phenomenon=Phenomenon.P1))
 
@@ -220,6 +270,22 @@ def test_a_reduction_never_slips_to_another_reason() -> None:
     assert not wrong_rows().may_become(wrong_rows(part=replace(STALE_ROWS, moment=Moment.AFTER_FIRST_READ)))
     late = replace(STALE_ROWS, moment=Moment.AFTER_FIRST_READ)
     assert wrong_rows(part=late).may_become(wrong_rows())
+
+
+def test_a_wait_before_it_may_turn_out_to_be_an_accident() -> None:
+    hindered = wrong_rows(replace(UPDATED, waited=True, meanwhile=True))
+    assert hindered.may_become(wrong_rows(UPDATED))
+    assert not wrong_rows(UPDATED).may_become(hindered)
+    assert hindered.without_waits() == wrong_rows(UPDATED)
+
+
+def test_rows_that_show_more_may_have_other_reasons_but_no_other_deeds() -> None:
+    part = WrongRows(frozenset({RowReason(True, Reason.LATER)}))
+    assert wrong_rows(UPDATED, part=part).may_clear_up_as(wrong_rows(UPDATED))
+    assert not wrong_rows(UPDATED, part=part).may_clear_up_as(wrong_rows(INSERTED))
+    assert not wrong_rows(UPDATED, part=part).may_clear_up_as(replace(wrong_rows(UPDATED), waited=True))
+    known = replace(wrong_rows(UPDATED), explained_by=("X-1",))
+    assert not wrong_rows(UPDATED, part=part).may_clear_up_as(known)
 
 
 def test_an_unexplained_violation_never_becomes_an_explained_one() -> None:

@@ -4,19 +4,19 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from acidtest.findings.deeds import Deed
-from acidtest.findings.places import Since, StatementClass
-from acidtest.findings.signature import (
+from acidtest.findings.parts import (
     Crash,
     Cycle,
     MissingWait,
     NoOrder,
     Part,
     RowReason,
-    Signature,
     WrongCount,
     WrongError,
     WrongRows,
 )
+from acidtest.findings.places import Since, StatementClass
+from acidtest.findings.signature import Signature
 from acidtest.model import ErrorKind
 from acidtest.model.trace import Fate
 
