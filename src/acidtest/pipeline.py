@@ -13,7 +13,7 @@ from acidtest.execute import DiedLaterError
 from acidtest.findings.finding import Finding
 from acidtest.generate import Flavour, Generator, Profile, flavour_of
 from acidtest.investigation.investigate import Investigator
-from acidtest.model import Case, History, Level
+from acidtest.model import Case, History, Judgement, Level
 from acidtest.targets import Target
 
 
@@ -31,6 +31,8 @@ class Trial:
     refusal: str = ""
     late: Examined | None = None
     """The case before this one, examined again: the server died of it after it had been told."""
+    told: Judgement | None = None
+    """What had been said of that case; None if it was the last one of another round."""
 
 
 def make_cases(
@@ -55,7 +57,7 @@ class Pipeline:
 
     def examine(self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0) -> Iterator[Trial]:
         """Cases without end, from the one at `start` on, each run and judged; `name` begins their ids."""
-        watch = _StopWatch()
+        watch, told = _StopWatch(), None
         flavour = flavour_of(self._target.dbms, self._target.version)
         for case, conflicting in islice(make_cases(dice, self._profile, flavour, levels, name), start, None):
             watch.lap("generate")
@@ -68,8 +70,8 @@ class Pipeline:
             watch.lap("execute")
             examined = None if history is None else Examined(history, self._examiner.judge(history))
             watch.lap("judge")
-            yield Trial(case, examined, conflicting, watch.laps, refusal, late)
-            watch = _StopWatch()
+            yield Trial(case, examined, conflicting, watch.laps, refusal, late, told if late else None)
+            watch, told = _StopWatch(), None if examined is None else examined.judgement
 
     def _execute(self, case: Case) -> tuple[History | None, str]:
         try:
