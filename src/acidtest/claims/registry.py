@@ -83,7 +83,7 @@ class Claims(dict[str, Claim]):
 
     def at(self, session: str, step: int) -> Claim:
         """The claim for a step of a session."""
-        found = self._steps.get(step)
+        found = self._steps.get(step) if self._steps else None
         return self[session] if found is None else found.claim
 
     def used(self, session: str | None = None) -> list[Claim]:

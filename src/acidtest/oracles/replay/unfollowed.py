@@ -15,7 +15,7 @@ _SYSTEM_COLUMNS = {
 }
 
 
-class _ById:
+class SchemaById:
     """A schema by identity: to hash its tables takes longer than the question that is cached."""
 
     __slots__ = ("schema",)
@@ -27,16 +27,12 @@ class _ById:
         return id(self.schema)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _ById) and other.schema is self.schema
-
-
-def why_not_followed(shape: Shape, schema: Schema, grammar: str) -> str:
-    """Why it cannot be said what a statement does; empty if it can."""
-    return _why_not_followed(shape, _ById(schema), grammar)
+        return isinstance(other, SchemaById) and other.schema is self.schema
 
 
 @lru_cache(maxsize=4096)
-def _why_not_followed(shape: Shape, by_id: _ById, grammar: str) -> str:
+def why_not_followed(shape: Shape, by_id: SchemaById, grammar: str) -> str:
+    """Why it cannot be said what a statement does; empty if it can."""
     schema = by_id.schema
     tables = {table.name: table for table in schema.tables}
     if not all(name in tables for name in shape.reads):

@@ -35,7 +35,7 @@ from acidtest.oracles.replay.reads import Reads
 from acidtest.oracles.replay.timeline import in_order_of_effect
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
-from acidtest.oracles.replay.unfollowed import why_not_followed
+from acidtest.oracles.replay.unfollowed import SchemaById, why_not_followed
 from acidtest.oracles.replay.uniqueness import broken_key
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.waits import Waits
@@ -57,6 +57,7 @@ class Replay:
     ) -> None:
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
+        self._schema = SchemaById(history.schema)
         self._claims = claims
         self.unexplained_conflicts = context.unexplained_conflicts
         self.chains = context.chains
@@ -97,10 +98,13 @@ class Replay:
             if event.kind is EventKind.LAUNCHED:
                 state.claim = self._claims.at(event.session, event.step)
                 self._timeline.launch(event)
-                self._others.launch(state, record)
                 if self._others.nature(state, record) is Nature.ROWS:
-                    self._visibility.first_statement(state, record)
-                    self._waits.note_tables(state, record)
+                    if state.claim.snapshot is SnapshotAt.FIRST_STATEMENT:
+                        self._visibility.first_statement(state, record)
+                    if record.waited:
+                        self._waits.note_tables(state, record)
+                else:
+                    self._others.launch(state, record)
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
@@ -178,22 +182,23 @@ class Replay:
         if shape is None:
             self._not_followed(state, record, "a statement that sqlglot cannot read")
             return
-        if reason := why_not_followed(shape, self.history.schema, state.claim.grammar):
+        if reason := why_not_followed(shape, self._schema, state.claim.grammar):
             self._not_followed(state, record, reason)
             return
         self._visibility.may_be_late(state, record)
         self._start_late(state, record)
         self._others.require_newer_snapshot(state, shape.reads)
-        modes = table_locks_of(shape)
-        if not isinstance(record.outcome, Failed):
+        locks_tables = state.claim.table_locks and not isinstance(record.outcome, Failed)
+        modes = table_locks_of(shape) if locks_tables else {}
+        if locks_tables:
             self._waits.require_for_tables(state, record, modes)
-        if any(one.table in shape.reads for one in state.pending):
+        if state.pending and any(one.table in shape.reads for one in state.pending):
             self._after_a_broken_key(state, record, shape)
         elif shape.verb is Verb.READ:
             self._reads.judge(state, record, shape, alone)
         else:
             self._writes.judge(state, record, shape)
-        if not isinstance(record.outcome, Failed):
+        if locks_tables:
             self._waits.take_tables(state, record, modes)
 
     def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape) -> None:
