@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from acidtest.findings.places import Moment, Since
-from acidtest.model import DependencyKind, ErrorKind, Hold, Reason
+from acidtest.model import DependencyKind, DifferenceKind, ErrorKind, Hold, Reason
 
 
 class Sight(StrEnum):
@@ -151,6 +151,15 @@ class NoOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Differs:
+    """In what the run differs first from that on another target, and which of them is wrong by itself."""
+
+    kind: DifferenceKind
+    here: bool
+    there: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Crash:
     """The server died, perhaps its process by a signal, or an error came that none should give."""
 
@@ -159,4 +168,4 @@ class Crash:
     signal: str = ""
 
 
-Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Crash
+Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Differs | Crash

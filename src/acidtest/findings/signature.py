@@ -15,6 +15,7 @@ from acidtest.findings.deeds import Deed, deeds_before
 from acidtest.findings.parts import (
     Crash,
     Cycle,
+    Differs,
     MissingWait,
     NoOrder,
     Part,
@@ -33,6 +34,7 @@ from acidtest.findings.places import (
     statement_class,
 )
 from acidtest.model import (
+    ComparisonWitness,
     CountWitness,
     CrashWitness,
     CycleWitness,
@@ -216,6 +218,10 @@ def _part(history: History, violation: Violation) -> Part:
             return NoOrder()
         case CrashWitness() as witness:
             return Crash(witness.died, None if witness.died else witness.error)
+        case ComparisonWitness() as witness:
+            wrong = [one.target for one in witness.breaches]
+            kind = witness.differences[0].kind
+            return Differs(kind, history.target in wrong, witness.other.target in wrong)
 
 
 def _wrong_rows(history: History, violation: Violation, witness: RowsWitness | StateWitness) -> WrongRows:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from acidtest.evaluator.writes import Effect, UniqueIndex
-from acidtest.model import ErrorKind, Row
+from acidtest.model import Column, ErrorKind, Row, Schema, Table, Value
 from acidtest.oracles.chains import Seen
 from acidtest.sql.shape import Shape
 
@@ -75,6 +75,14 @@ class Engine(ABC):
     @abstractmethod
     def related(self, sql: str, shape: Shape) -> Sequence[str]:
         """Tables that foreign keys connect with the one that is written, itself perhaps among them."""
+
+    def default_of(self, _table: Table, _column: Column) -> Value:
+        """What rows hold in a column that is added to their table."""
+        raise UndecidedError("a table whose definition has changed")
+
+    def with_schema(self, _schema: Schema) -> "Engine":
+        """The engine for tables whose definition has changed."""
+        raise UndecidedError("a table whose definition has changed")
 
     @abstractmethod
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:

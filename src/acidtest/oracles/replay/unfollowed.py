@@ -15,7 +15,7 @@ _SYSTEM_COLUMNS = {
 }
 
 
-class SchemaById:
+class _ById:
     """A schema by identity: to hash its tables takes longer than the question that is cached."""
 
     __slots__ = ("schema",)
@@ -27,12 +27,16 @@ class SchemaById:
         return id(self.schema)
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, SchemaById) and other.schema is self.schema
+        return isinstance(other, _ById) and other.schema is self.schema
+
+
+def why_not_followed(shape: Shape, schema: Schema, grammar: str) -> str:
+    """Why it cannot be said what a statement does; empty if it can."""
+    return _why_not_followed(shape, _ById(schema), grammar)
 
 
 @lru_cache(maxsize=4096)
-def why_not_followed(shape: Shape, by_id: SchemaById, grammar: str) -> str:
-    """Why it cannot be said what a statement does; empty if it can."""
+def _why_not_followed(shape: Shape, by_id: _ById, grammar: str) -> str:
     schema = by_id.schema
     tables = {table.name: table for table in schema.tables}
     if not all(name in tables for name in shape.reads):
@@ -46,8 +50,6 @@ def why_not_followed(shape: Shape, by_id: SchemaById, grammar: str) -> str:
         return "triggers and rules"
     if shape.only and any(tables[name].children for name in shape.reads):
         return "ONLY a part of a table"
-    if shape.writes_inside:
-        return "a write inside of a query"
     if shape.locks_inside:
         return "locks inside of a query"
     return "a system column" if _names_system_column(shape, schema, grammar) else ""
