@@ -1,8 +1,6 @@
 """Signatures: the same for the same bug, whatever the values; different where causes differ."""
 
 from dataclasses import replace
-from itertools import islice
-from random import Random
 
 import pytest
 
@@ -26,8 +24,6 @@ from acidtest.findings.parts import (
 )
 from acidtest.findings.places import Moment, Since, StatementClass
 from acidtest.findings.signature import Signature, signature_of
-from acidtest.generate import SIMPLE, generate_cases
-from acidtest.investigation.same_bug import SameBug
 from acidtest.model import (
     DependencyKind,
     ErrorKind,
@@ -47,10 +43,8 @@ from acidtest.model import (
 )
 from acidtest.model.trace import Fate
 from acidtest.oracles import solver
-from acidtest.reduce import reduce_case
 from acidtest.report.signatures import describe
-from acidtest.selftest import SPEAKS
-from acidtest.simulated import FAULTS, Fault, case_file, fault_named
+from acidtest.simulated import FAULTS, case_file
 from acidtest.targets.resolve import open_target
 
 ROWS = ViolationKind.WRONG_ROWS
@@ -366,33 +360,3 @@ def test_planted_faults_have_signatures_of_their_own() -> None:
         ["for-share-without-lock", "share-does-not-exclude"],
         ["locks-end-with-statement", "update-without-lock"],
     ]
-
-
-SEEDS, CASES_MAX, CAUSES_MAX = 6, 60, 2
-
-
-def reduced(fault: Fault, seed: int, examiner: Examiner) -> Signature | None:
-    """The signature of the first violation among generated cases of a seed, reduced."""
-    level = fault.levels[seed % len(fault.levels)]
-    for case in islice(generate_cases(Random(f"{seed}"), SIMPLE, SPEAKS, (level,)), CASES_MAX):
-        examined = examiner.examine(case)
-        if examined.violation is None:
-            continue
-        signature = signature_of(examined.history, examined.violation)
-        gate = SameBug(examiner, examined.violation.oracle, signature)
-        start = gate.start_from(examined.history)
-        reduce_case(
-            start, examiner.target.dialect, gate.interesting, reordering=gate.reordering, rng=Random(1)
-        )
-        return signature if gate.last_seen is None else signature_of(*gate.last_seen)
-    return None
-
-
-@pytest.mark.parametrize("name", ["dirty-read", "own-write-unseen", "deleted-row-seen", "stale-snapshot"])
-def test_one_fault_is_taken_for_few_causes(name: str) -> None:
-    fault = fault_named(name)
-    assert fault is not None
-    with open_target(f"simulated@{name}") as target, Examiner(target, ["solver"]) as examiner:
-        found = [one for seed in range(SEEDS) if (one := reduced(fault, seed, examiner)) is not None]
-    assert len(found) >= SEEDS / 2
-    assert 1 <= len({one.cause for one in found}) <= CAUSES_MAX
