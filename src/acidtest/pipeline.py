@@ -14,7 +14,7 @@ from acidtest.findings.finding import Finding
 from acidtest.generate import Flavour, Generator, Profile, flavour_of
 from acidtest.instrument import NotInstrumentableError, Server, instrument
 from acidtest.investigation.investigate import Investigator
-from acidtest.model import Case, History, Level
+from acidtest.model import Case, History, Judgement, Level
 from acidtest.targets import Target
 
 
@@ -32,6 +32,8 @@ class Trial:
     refusal: str = ""
     late: Examined | None = None
     """The case before this one, examined again: the server died of it after it had been told."""
+    told: Judgement | None = None
+    """What had been said of that case; None if it was the last one of another round."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +100,7 @@ class Pipeline:
 
     def examine(self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0) -> Iterator[Trial]:
         """Cases without end, from the one at `start` on, each run and judged; `name` begins their ids."""
-        watch = _StopWatch()
+        watch, told = _StopWatch(), None
         flavour = flavour_of(self._target.dbms, self._target.version)
         cases = make_cases(dice, self._profile, flavour, levels, name, self._instrumentation)
         for case, conflicting in islice(cases, start, None):
@@ -112,8 +114,8 @@ class Pipeline:
             watch.lap("execute")
             examined = None if history is None else Examined(history, self._examiner.judge(history))
             watch.lap("judge")
-            yield Trial(case, examined, conflicting, watch.laps, refusal, late)
-            watch = _StopWatch()
+            yield Trial(case, examined, conflicting, watch.laps, refusal, late, told if late else None)
+            watch, told = _StopWatch(), None if examined is None else examined.judgement
 
     def _execute(self, case: Case) -> tuple[History | None, str]:
         try:

@@ -10,7 +10,8 @@ from acidtest.campaign.plan import CHUNK_CASES, Cell, Chunk, Queue, Settings, ce
 from acidtest.campaign.suspects import Suspects
 from acidtest.errors import UsageError
 from acidtest.findings.deeds import Act, Deed
-from acidtest.findings.signature import Signature, WrongCount
+from acidtest.findings.parts import WrongCount
+from acidtest.findings.signature import Signature
 from acidtest.generate import generate_cases, profile_of
 from acidtest.model import Level, ViolationKind
 from acidtest.model.trace import Fate

@@ -13,7 +13,8 @@ from acidtest.campaign.summary import FORMAT, text, to_json
 from acidtest.findings.baseline import baseline_of
 from acidtest.findings.deeds import Act, Deed
 from acidtest.findings.finding import Finding
-from acidtest.findings.signature import Signature, WrongCount
+from acidtest.findings.parts import WrongCount
+from acidtest.findings.signature import Signature
 from acidtest.model import Known, Status, ViolationKind
 from acidtest.model.trace import Fate
 from tests.unit.campaign_views import MARKUP, first, middle

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import click
 import pytest
+from click.testing import CliRunner
 
 from acidtest import __main__
 from acidtest.bench.fuzz import _told
@@ -298,6 +299,15 @@ def test_findings_are_what_a_demo_is_for(
     monkeypatch.setattr(demo, "fuzz", click.Command("fuzz", params=fuzz.params, callback=fuzzed))
     monkeypatch.chdir(tmp_path)
     assert acidtest("demo").code == told
+
+
+def test_bench_oracles_compares_the_default_with_solver_alone_at_every_level() -> None:
+    arguments = ["bench", "oracles", "-t", "simulated", "--cases", "1", "--json"]
+    result = CliRunner().invoke(cli, arguments, standalone_mode=False)
+    assert result.exception is None, result.output
+    rows = json.loads(result.stdout)["results"]
+    assert [row["level"] for row in rows] == ["RU", "RC", "RR", "SER"]
+    assert all(row["ratio"] > 0 and row["median_ratio"] > 0 and row["cases"] == 40 for row in rows)
 
 
 def test_a_bench_worker_that_dies_is_noticed_while_others_wait() -> None:

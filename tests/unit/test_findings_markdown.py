@@ -11,7 +11,8 @@ from markdown_it.token import Token
 from acidtest.casefile import parse_case, printable
 from acidtest.execute import Executor
 from acidtest.findings import Finding, Sighting
-from acidtest.findings.signature import Crash, Signature
+from acidtest.findings.parts import Crash
+from acidtest.findings.signature import Signature
 from acidtest.model import Known, Level, Status, ViolationKind
 from acidtest.report.findings import replay_command, report, status_of
 from acidtest.report.markdown import block, code, folded, inline, table

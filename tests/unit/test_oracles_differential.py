@@ -15,7 +15,8 @@ from acidtest.cli import cli
 from acidtest.codec import decode, encode
 from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner
-from acidtest.findings.signature import Differs, signature_of
+from acidtest.findings.parts import Differs
+from acidtest.findings.signature import signature_of
 from acidtest.model import (
     Affected,
     Case,

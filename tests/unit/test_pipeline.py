@@ -5,6 +5,7 @@ from random import Random
 
 import pytest
 
+from acidtest.campaign.statistics import Statistics
 from acidtest.execute import DiedLaterError, Executor
 from acidtest.generate import SIMPLE
 from acidtest.model import Case, History
@@ -38,3 +39,9 @@ def test_a_death_between_two_cases_is_told_of_the_first_and_the_second_is_run(
     assert second.examined is not None
     assert second.examined.history.case == second.case
     assert third.late is None
+    # with what a campaign counts: the first case, which was clean when it was counted, is the violation
+    statistics = Statistics()
+    for trial in (first, second, third):
+        statistics.count(trial)
+    assert (statistics.cases, statistics.violations) == (3, 1)
+    assert +statistics.oracles == {"crash pass": 2, "crash violation": 1}

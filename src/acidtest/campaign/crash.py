@@ -9,8 +9,9 @@ from acidtest.campaign.plan import Chunk, Settings
 from acidtest.campaign.statistics import CRASH
 from acidtest.casefile import print_case
 from acidtest.findings.finding import Finding
+from acidtest.findings.parts import Crash
 from acidtest.findings.places import StatementClass
-from acidtest.findings.signature import Crash, Signature
+from acidtest.findings.signature import Signature
 from acidtest.generate import flavour_of
 from acidtest.instrument import Server
 from acidtest.model import Case, CrashWitness, Violation, ViolationKind, violated

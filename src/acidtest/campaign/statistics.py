@@ -65,11 +65,22 @@ class Statistics:
         """Count a case that went through the pipeline."""
         for stage, spent in trial.seconds.items():
             self.seconds[stage] = self.seconds.get(stage, 0.0) + spent
+        if trial.late is not None:
+            self._correct(trial.late, trial.told)
         if trial.examined is None:
             self.cases += 1
             self.undecided[SET_UP_REFUSED] += 1
         else:
             self._count(trial.examined, trial.conflicting)
+
+    def _correct(self, late: Examined, told: Judgement | None) -> None:
+        """A case that was counted before turned out to have killed the server: it is a violation."""
+        if told is not Judgement.VIOLATION:
+            self.violations += late.judgement is Judgement.VIOLATION
+        crashed = [one for one in late.verdicts if one.oracle == CRASH and one.is_violation]
+        self.oracles[f"{CRASH} {Judgement.VIOLATION.value}"] += len(crashed)
+        if told is not None:
+            self.oracles[f"{CRASH} {Judgement.PASS.value}"] -= len(crashed)
 
     def count_deadly(self) -> None:
         """Count a case that ended the process it ran in, which is a violation."""

@@ -3,7 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-from acidtest.findings.signature import Cause, Signature
+from acidtest.findings.cause import Cause
+from acidtest.findings.signature import Signature
 
 EXPLAINED_STEP, UNEXPLAINED_STEP = 4, 2
 

@@ -1,6 +1,7 @@
 """InnoDB, in MySQL and in MariaDB."""
 
 from dataclasses import replace
+from functools import lru_cache
 
 from acidtest.claims.base import (
     Claim,
@@ -66,6 +67,7 @@ _CLAIMS = {
 }
 
 
+@lru_cache
 def innodb(dbms: str, level: Level, snapshot_isolation: bool) -> Claim:
     """The claim of an InnoDB server; `snapshot_isolation` is MariaDB's variable of that name."""
     claim = replace(_CLAIMS[level], dbms=dbms)

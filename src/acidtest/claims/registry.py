@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from acidtest.claims.base import Claim
 from acidtest.claims.characteristics import Characteristics, in_force, says_something, sets
@@ -26,8 +27,13 @@ def _mariadb(level: Level, settings: Settings) -> Claim:
 
 
 def _simulated(level: Level, settings: Settings) -> Claim:
+    return _of_engine(settings.get("simulated_engine", "locking"), level)
+
+
+@lru_cache
+def _of_engine(engine: str, level: Level) -> Claim:
     # All engines of the simulated target speak one SQL.
-    match settings.get("simulated_engine", "locking"):
+    match engine:
         case "recheck" | "fail" | "ssi":
             claim = replace(POSTGRES[level], writes_unchanged=False, exact_locks=False, table_locks=False)
         case "one-writer":
@@ -78,7 +84,7 @@ class Claims(dict[str, Claim]):
 
     def at(self, session: str, step: int) -> Claim:
         """The claim for a step of a session."""
-        found = self._steps.get(step)
+        found = self._steps.get(step) if self._steps else None
         return self[session] if found is None else found.claim
 
     def used(self, session: str | None = None) -> list[Claim]:

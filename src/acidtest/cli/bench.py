@@ -15,12 +15,13 @@ from acidtest.bench.check import CheckResult, bench_check
 from acidtest.bench.execute import ExecuteResult, bench_execute
 from acidtest.bench.fuzz import FuzzResult, bench_fuzz
 from acidtest.bench.judge import JudgeResult, bench_judge
+from acidtest.bench.oracles import OraclesResult, bench_oracles
 from acidtest.bench.reduce import ReduceResult, bench_reduce, stored_findings
 from acidtest.cli.options import Decorator, complete_target, oracle_option
 from acidtest.errors import UsageError
 from acidtest.generate import profile_of
 from acidtest.histories.generate import Isolation
-from acidtest.oracles.registry import check_names
+from acidtest.oracles.registry import DEFAULT, check_names
 from acidtest.targets import Target
 from acidtest.targets.resolve import available_specs, check_spec, open_target, require_target
 
@@ -85,6 +86,26 @@ def judge(oracles: tuple[str, ...], targets: tuple[str, ...], cases: int, as_jso
         result for target, say in _each(targets, as_json) for result in bench_judge(target, names, cases, say)
     ]
     _show(results, as_json, _judge_table)
+
+
+@bench.command()
+@click.option("--profile", default="simple", show_default=True, metavar="PROFILE", help="What to generate.")
+@_options
+def oracles(profile: str, targets: tuple[str, ...], cases: int, as_json: bool) -> None:
+    """Compare the default oracles with solver alone, on generated cases, at every level of a target.
+
+    \b
+    ratio           judged cases a minute with the default oracles / with solver alone
+    median          the same, median of the turns
+    CPU             the same by the time of this process, without what the server takes
+    """
+    profile_of(profile)
+    results = [
+        result
+        for target, say in _each(targets, as_json)
+        for result in bench_oracles(target, ("solver",), DEFAULT, profile, cases, say)
+    ]
+    _show(results, as_json, _oracles_table)
 
 
 @bench.command()
@@ -255,6 +276,22 @@ def _judge_table(results: Sequence[JudgeResult]) -> Table:
             f"{result.ratio:.2f}",
             f"{result.judging_share:.0%}",
             str(result.undecided),
+        )
+    return table
+
+
+def _oracles_table(results: Sequence[OraclesResult]) -> Table:
+    table = _table(("target", "version", "level"), ("solver ms", "default ms", "ratio", "median", "CPU"))
+    for result in results:
+        table.add_row(
+            result.target,
+            result.version,
+            result.level,
+            f"{result.alone_ms:.2f}",
+            f"{result.together_ms:.2f}",
+            f"{result.ratio:.2f}",
+            f"{result.median_ratio:.2f}",
+            f"{result.cpu_ratio:.2f}",
         )
     return table
 

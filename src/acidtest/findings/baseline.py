@@ -8,8 +8,8 @@ from typing import Any
 
 from acidtest.codec import DecodingError, decode, encode
 from acidtest.errors import UsageError
+from acidtest.findings.cause import Cause
 from acidtest.findings.finding import Finding
-from acidtest.findings.signature import Cause
 
 FORMAT = "acidtest-baseline/1"
 

@@ -5,7 +5,8 @@ from typing import Any
 
 from acidtest.codec import decode, encode, register_union
 from acidtest.examine import Examined
-from acidtest.findings.signature import Part, Signature
+from acidtest.findings.parts import Part
+from acidtest.findings.signature import Signature
 from acidtest.model import Known
 
 FORMAT = "acidtest-finding/2"

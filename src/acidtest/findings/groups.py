@@ -4,8 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from acidtest.findings.cause import Cause
 from acidtest.findings.finding import Finding
-from acidtest.findings.signature import Cause
 
 Stored = tuple[Path, Finding]
 """A finding and its folder."""

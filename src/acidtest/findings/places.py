@@ -84,12 +84,42 @@ _SETTLED = frozenset(
 
 
 def is_stored(history: History, step: int, witness: RowsWitness | StateWitness) -> bool | None:
-    """Whether the wrong rows are in the table at the end, too; None if that would prove nothing."""
+    """Whether the wrong rows are in the table at the end, too; None if that would prove nothing: the rows
+    are no whole ones, or somebody wrote after them."""
     if history.final is None or not witness.differences:
+        return None
+    if not _are_whole(history, witness) or _is_written_after(history, step):
         return None
     if not all(_is_settled(history, step, one) for one in witness.differences):
         return None
     return all((one.row in history.final.get(one.table, ())) is one.extra for one in witness.differences)
+
+
+def _are_whole(history: History, witness: RowsWitness | StateWitness) -> bool:
+    widths = {table.name: len(table.columns) for table in history.schema.tables}
+    return all(len(one.row) == widths.get(one.table) for one in witness.differences)
+
+
+def _is_written_after(history: History, step: int) -> bool:
+    """Whether a statement that was launched after the end of a step may have written something."""
+    later = {
+        event.step for event in history.events[_place(history, step) :] if event.kind is EventKind.LAUNCHED
+    }
+    shapes = (shape_in(history, history.records[one]) for one in later)
+    return any(shape is not None and shape.verb is not Verb.READ for shape in shapes)
+
+
+_CUTS = ("where", "group", "having", "distinct", "limit", "offset")
+
+
+def clarity_of(history: History, step: int | None) -> int:
+    """How well rows can be told apart: better if a read shows them whole, best if it shows them all."""
+    shape = None if step is None else shape_in(history, history.records[step])
+    if shape is None or shape.verb is not Verb.READ:
+        return 2
+    if not shape.plain or not shape.tree.is_star:
+        return 0
+    return 1 if any(shape.tree.args.get(one) for one in _CUTS) else 2
 
 
 def _is_settled(history: History, step: int, one: RowDifference) -> bool:

@@ -10,10 +10,22 @@ import hashlib
 from dataclasses import dataclass, replace
 from enum import StrEnum
 
+from acidtest.findings.cause import Cause, cause_of
 from acidtest.findings.deeds import Deed, deeds_before
+from acidtest.findings.parts import (
+    Crash,
+    Cycle,
+    Differs,
+    MissingWait,
+    NoOrder,
+    Part,
+    RowReason,
+    Sight,
+    WrongCount,
+    WrongError,
+    WrongRows,
+)
 from acidtest.findings.places import (
-    Moment,
-    Since,
     StatementClass,
     is_stored,
     is_torn,
@@ -27,14 +39,11 @@ from acidtest.model import (
     CrashWitness,
     CycleWitness,
     DependencyKind,
-    DifferenceKind,
-    ErrorKind,
     ErrorWitness,
     History,
-    Hold,
     OrdersWitness,
     Phenomenon,
-    Reason,
+    Record,
     RowsWitness,
     StateWitness,
     Verdict,
@@ -42,179 +51,6 @@ from acidtest.model import (
     ViolationKind,
     WaitWitness,
 )
-
-
-class Sight(StrEnum):
-    """What wrong rows come to, whatever the verbs: which side of a row shows is an accident."""
-
-    OWN = "own writes are not seen"
-    DIRTY = "what is not committed shows"
-    ABORTED = "what was rolled back shows"
-    MADE_UP = "rows that nobody wrote show"
-    REPEATED = "rows show more often than they are there"
-    LATER = "what was committed later shows"
-    STALE = "what was committed in time does not show"
-    MISSING = "rows do not show that nobody has touched"
-    UNTRACED = "other values show"
-    ORDER = "rows come in another order"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class RowReason:
-    """Why rows are there too many (`extra`) or too few, and who has replaced or deleted them since."""
-
-    extra: bool
-    reason: Reason
-    since: Since = Since.NOBODY
-
-    @property
-    def sight(self) -> Sight:
-        """What it comes to."""
-        if self.reason in (Reason.DELETED, Reason.REPLACED):
-            return Sight.OWN if self.since is Since.SELF else Sight.STALE
-        if self.reason in (Reason.COMMITTED, Reason.INITIAL):
-            return _HIDDEN_BY.get(self.since) or (
-                Sight.STALE if self.reason is Reason.COMMITTED else Sight.MISSING
-            )
-        return _SIGHTS[self.reason]
-
-
-_HIDDEN_BY = {Since.OPEN: Sight.DIRTY, Since.OTHER: Sight.LATER}
-_SIGHTS = {
-    Reason.NEVER_WRITTEN: Sight.MADE_UP,
-    Reason.ROLLED_BACK: Sight.ABORTED,
-    Reason.UNCOMMITTED: Sight.DIRTY,
-    Reason.OWN: Sight.OWN,
-    Reason.OWN_REPLACED: Sight.OWN,
-    Reason.REPEATED: Sight.REPEATED,
-    Reason.LATER: Sight.LATER,
-    Reason.DIRTY_COUNTS: Sight.STALE,
-    Reason.UNTRACED: Sight.UNTRACED,
-}
-
-
-@dataclass(frozen=True, slots=True)
-class WrongRows:
-    """Rows of a statement or of the final state. No reason at all: the rows are right, their order is not.
-
-    `stored`: what is wrong stays in the table, so it is not a matter of what a statement may see. `torn`:
-    other rows of the same transaction are as they should be. `moment`: when the missing rows were committed.
-    """
-
-    reasons: frozenset[RowReason]
-    stored: bool | None = None
-    torn: bool = False
-    moment: Moment | None = None
-
-    @property
-    def telling(self) -> RowReason | None:
-        """The reason that says most; the others may be the other side of the same row."""
-        return min(self.reasons, key=lambda one: (_TELLING.index(one.reason), one), default=None)
-
-    @property
-    def sight(self) -> Sight:
-        """What it comes to."""
-        return min((one.sight for one in self.reasons), key=list(Sight).index, default=Sight.ORDER)
-
-    def may_become(self, other: "WrongRows") -> bool:
-        """Whether fewer rows can be wrong for the same reason."""
-        return (
-            other.reasons <= self.reasons
-            and other.telling == self.telling
-            and other.stored == self.stored
-            and (self.torn or not other.torn)
-            and (other.moment == self.moment or other.moment in (None, Moment.BEFORE_BEGIN))
-        )
-
-
-_TELLING = (
-    Reason.NEVER_WRITTEN,
-    Reason.ROLLED_BACK,
-    Reason.UNCOMMITTED,
-    Reason.OWN,
-    Reason.OWN_REPLACED,
-    Reason.REPEATED,
-    Reason.LATER,
-    Reason.DIRTY_COUNTS,
-    Reason.COMMITTED,
-    Reason.DELETED,
-    Reason.REPLACED,
-    Reason.INITIAL,
-    Reason.UNTRACED,
-)
-
-
-@dataclass(frozen=True, slots=True)
-class WrongCount:
-    """More rows were affected than may be, or fewer."""
-
-    too_many: bool
-
-
-@dataclass(frozen=True, slots=True)
-class WrongError:
-    """One of the expected errors had to come (none: success), and another one came (None: success)."""
-
-    expected: frozenset[ErrorKind]
-    observed: ErrorKind | None
-
-
-@dataclass(frozen=True, slots=True)
-class MissingWait:
-    """What somebody else held; `early`: it waited, but not long enough."""
-
-    hold: Hold
-    early: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Cycle:
-    """The kinds of its dependencies in order, begun so that the smallest comes first."""
-
-    kinds: tuple[DependencyKind, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class NoOrder:
-    """No serial order fits."""
-
-
-@dataclass(frozen=True, slots=True)
-class Differs:
-    """In what the run differs first from that on another target, and which of them is wrong by itself."""
-
-    kind: DifferenceKind
-    here: bool
-    there: bool
-
-
-@dataclass(frozen=True, slots=True)
-class Crash:
-    """The server died, perhaps its process by a signal, or an error came that none should give."""
-
-    died: bool
-    error: ErrorKind | None = None
-    signal: str = ""
-
-
-Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Differs | Crash
-
-
-@dataclass(frozen=True, slots=True)
-class Cause:
-    """What is taken for one cause: a deviation, or all that goes wrong in the same way.
-
-    A wait that is missing is the same whoever should have waited; a read that shows what is wrongly stored
-    is the same as a wrong final state.
-    """
-
-    explained_by: tuple[str, ...] = ()
-    kind: ViolationKind | None = None
-    phenomenon: Phenomenon | None = None
-    sight: Sight | None = None
-    part: Part | None = None
-    statement: StatementClass = StatementClass.NONE
-    waited: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,19 +72,9 @@ class Signature:
         """What it is grouped by."""
         if self.explained_by:
             return Cause(explained_by=self.explained_by)
-        match self.part:
-            case WrongRows(stored=True) as part:
-                return Cause(
-                    kind=ViolationKind.WRONG_FINAL_STATE,
-                    sight=part.sight,
-                    statement=StatementClass.FINAL_STATE,
-                )
-            case WrongRows() as part:
-                return Cause(kind=self.kind, sight=part.sight, statement=self.statement, waited=self.waited)
-            case MissingWait() as part:
-                return Cause(kind=self.kind, part=part)
-            case part:
-                return Cause((), self.kind, self.phenomenon, None, part, self.statement, self.waited)
+        return cause_of(
+            self.kind, self.part, self.statement, self.waited, self.phenomenon, self.own, self.others
+        )
 
     @property
     def digest(self) -> str:
@@ -262,8 +88,7 @@ class Signature:
         return self == other
 
     def may_become(self, other: "Signature") -> bool:
-        """Whether a smaller case with that signature can still be the same bug: nothing new has come in. That
-        an update was one of a key may have been an accident."""
+        """Whether a smaller case with that signature can still be the same bug: nothing new has come in."""
         return (
             self.looks_like(other) and _may_lose(self.own, other.own) and _may_lose(self.others, other.others)
         )
@@ -277,11 +102,33 @@ class Signature:
             if isinstance(self.part, WrongRows) and isinstance(other.part, WrongRows)
             else self.part == other.part
         )
-        return same_part and (self.kind, self.phenomenon, self.statement, self.waited) == (
-            other.kind,
-            other.phenomenon,
-            other.statement,
-            other.waited,
+        return (
+            same_part
+            and self.kind is other.kind
+            and self.phenomenon is other.phenomenon
+            and self.statement is other.statement
+            and (self.waited or not other.waited)
+        )
+
+    def may_clear_up_as(self, other: "Signature") -> bool:
+        """Whether the same read, where it shows more of its rows, can have that signature: parts of rows are
+        easily taken for those of another version. Nobody may have done anything else before it."""
+        return (
+            self.explained_by == other.explained_by
+            and self.kind is other.kind
+            and isinstance(self.part, WrongRows)
+            and isinstance(other.part, WrongRows)
+            and (self.waited or not other.waited)
+            and {one.act for one in other.own | other.others} <= {one.act for one in self.own | self.others}
+        )
+
+    def without_waits(self) -> "Signature":
+        """The same, had nobody waited."""
+        return replace(
+            self,
+            waited=False,
+            own=frozenset(map(_unhindered, self.own)),
+            others=frozenset(map(_unhindered, self.others)),
         )
 
     @property
@@ -291,7 +138,13 @@ class Signature:
 
 
 def _may_lose(before: frozenset[Deed], after: frozenset[Deed]) -> bool:
-    return after <= before | {replace(one, of_key=False) for one in before}
+    """That somebody waited, or changed a key, may have been an accident."""
+    bare = {replace(one, of_key=False) for one in before}
+    return after <= before | bare | set(map(_unhindered, before | bare))
+
+
+def _unhindered(deed: Deed) -> Deed:
+    return replace(deed, waited=False, meanwhile=False)
 
 
 def _digest(data: object) -> str:
@@ -323,7 +176,7 @@ def signature_of(history: History, verdict: Verdict) -> Signature:
     explained = tuple(sorted(one.id for one in violation.explained_by))
     if isinstance(part, Crash):
         return Signature(violation.kind, part, StatementClass.SERVER, explained_by=explained)
-    record = None if violation.step is None else history.records[violation.step]
+    record = _broken(history, violation, part)
     own, others = deeds_before(history, record, violation.witness)
     return Signature(
         kind=violation.kind,
@@ -335,6 +188,18 @@ def signature_of(history: History, verdict: Verdict) -> Signature:
         others=others,
         explained_by=explained,
     )
+
+
+def _broken(history: History, violation: Violation, part: Part) -> Record | None:
+    """The statement that went wrong; None for the final state. If rows show that nobody should have written,
+    it is the write whose rows are missing, wherever they are missed."""
+    if isinstance(part, WrongRows) and part.sight is Sight.MADE_UP:
+        witness = violation.witness
+        differences = witness.differences if isinstance(witness, RowsWitness | StateWitness) else ()
+        writes = [one.step for one in differences if not one.extra and one.step is not None]
+        if writes:
+            return history.records[min(writes)]
+    return None if violation.step is None else history.records[violation.step]
 
 
 def _part(history: History, violation: Violation) -> Part:

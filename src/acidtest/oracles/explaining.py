@@ -14,8 +14,11 @@ Rejudge = Callable[[Claims], Verdict | None]
 
 def explained(history: History, verdict: Verdict, rejudge: Rejudge) -> Verdict:
     """The verdict, with the fewest known deviations of this server that account for all that was observed."""
-    violation, claims = verdict.violation, claims_of(history)
-    if violation is None or claims is None:
+    violation = verdict.violation
+    if violation is None:
+        return verdict
+    claims = claims_of(history)
+    if claims is None:
         return verdict
     had = deviations_of(history.dbms, history.version, history.levels, history.settings)
     hint: tuple[Known, ...] = ()

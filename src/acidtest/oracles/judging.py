@@ -102,4 +102,6 @@ def _walk_one_way(
     except ViolationError as error:
         return Walked(violated(oracle, violation_of(replay, error)))
     verdict = unknown(oracle, replay.undecided[0]) if replay.undecided else passed(oracle)
-    return Walked(replace(verdict, unexplained_conflicts=len(replay.unexplained_conflicts)), replay)
+    if replay.unexplained_conflicts:
+        verdict = replace(verdict, unexplained_conflicts=len(replay.unexplained_conflicts))
+    return Walked(verdict, replay)

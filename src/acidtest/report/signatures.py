@@ -4,8 +4,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 
 from acidtest.findings.deeds import Deed
-from acidtest.findings.places import Since, StatementClass
-from acidtest.findings.signature import (
+from acidtest.findings.parts import (
     Crash,
     Cycle,
     Differs,
@@ -13,11 +12,12 @@ from acidtest.findings.signature import (
     NoOrder,
     Part,
     RowReason,
-    Signature,
     WrongCount,
     WrongError,
     WrongRows,
 )
+from acidtest.findings.places import Since, StatementClass
+from acidtest.findings.signature import Signature
 from acidtest.model import ErrorKind
 from acidtest.model.trace import Fate
 

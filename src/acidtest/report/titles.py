@@ -2,7 +2,8 @@
 
 from acidtest.casefile import parse_case
 from acidtest.findings.finding import Finding
-from acidtest.findings.signature import Signature, WrongError, WrongRows
+from acidtest.findings.parts import WrongError, WrongRows
+from acidtest.findings.signature import Signature
 from acidtest.model import Level, Reason, ViolationKind
 from acidtest.sql.shape import Locking, Verb, shape_of
 
