@@ -12,7 +12,17 @@ from acidtest.execute import Executor
 from acidtest.histories.columns import Workload
 from acidtest.histories.export import export, write_history
 from acidtest.model import History, Level, Phenomenon
-from acidtest.model.trace import DependencyKind, Fate, ObjectId, Read, Trace, TraceVersion, TxTrace, Write
+from acidtest.model.trace import (
+    DependencyKind,
+    Fate,
+    ObjectId,
+    Read,
+    Span,
+    Trace,
+    TraceVersion,
+    TxTrace,
+    Write,
+)
 from acidtest.oracles.walks import HistoryWalk
 from acidtest.targets.resolve import open_target
 from tests.unit.foreign_histories import check, labels
@@ -57,7 +67,7 @@ def test_reads_of_what_was_rolled_back_make_registers(tmp_path: Path) -> None:
     trace = Trace(
         (
             TxTrace(1, "tx1", Fate.ABORTED, (Write(0, dirty),)),
-            TxTrace(2, "tx2", Fate.COMMITTED, (Read(1, dirty, committed=False),), ended=1),
+            TxTrace(2, "tx2", Fate.COMMITTED, (Read(1, dirty, committed=False),), ended=Span(1, 1)),
         ),
         {ROW: (FIRST,)},
     )
@@ -73,8 +83,8 @@ def test_reads_of_what_was_committed_make_lists(tmp_path: Path) -> None:
     one, two = TraceVersion(ROW, 1, 2), TraceVersion(ROW, 2, 3)
     trace = Trace(
         (
-            TxTrace(1, "tx1", Fate.COMMITTED, (Write(2, one), Read(0, FIRST)), ended=4),
-            TxTrace(2, "tx2", Fate.COMMITTED, (Read(1, FIRST), Write(3, two)), ended=5),
+            TxTrace(1, "tx1", Fate.COMMITTED, (Write(2, one), Read(0, FIRST)), ended=Span(4, 4)),
+            TxTrace(2, "tx2", Fate.COMMITTED, (Read(1, FIRST), Write(3, two)), ended=Span(5, 5)),
         ),
         {ROW: (FIRST, one, two)},
     )

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from acidtest.codec import DecodingError, decode, encode
 from acidtest.examine import Examined
+from acidtest.instrument import is_instrumented, probes_of
 from acidtest.model import ErrorKind, Failed, Judgement
 from acidtest.pipeline import Trial
 from acidtest.report import disagreement
@@ -18,6 +19,7 @@ NO_SAY = "none of the oracles has a say at this level"
 ENDED_PROCESS = "it ended the process that it ran in"
 DEFECT = "a defect of acidtest, see errors.log"
 CRASH = "crash"
+DIFFERENTIAL = "differential"
 
 
 @dataclass(slots=True)
@@ -43,10 +45,21 @@ class Statistics:
     """By stage: generate, execute, judge, reduce."""
     disagreements: int = 0
     """Cases that one oracle calls a violation and another one, which would see it, does not."""
+    disagreeing: Counter[str] = field(default_factory=Counter)
+    """The same by who says what."""
+    abstained: Counter[str] = field(default_factory=Counter)
+    """By `oracle: reason`, whether others decided the case or not."""
+    allowed_differences: Counter[str] = field(default_factory=Counter)
+    """Cases that another target runs in another way, by what both promises say of that."""
     oracle_defects: int = 0
     """Cases on which an oracle failed; others may have decided them all the same."""
     unexplained_conflicts: int = 0
     """Errors of a lost conflict for which no oracle saw a reason; they are allowed, and told."""
+    instrumented: int = 0
+    """Cases whose rows carry versions."""
+    probes: int = 0
+    torn_probes: int = 0
+    """Probes that another session came between and the statement that they belong to."""
 
     def count(self, trial: Trial) -> None:
         """Count a case that went through the pipeline."""
@@ -87,8 +100,18 @@ class Statistics:
         self.oracles.update(f"{verdict.oracle} {verdict.judgement.value}" for verdict in verdicts)
         self.violations += examined.judgement is Judgement.VIOLATION
         self.unexplained_conflicts += max((one.unexplained_conflicts for one in verdicts), default=0)
-        self.disagreements += disagreement(verdicts) is not None
+        if (sentence := disagreement(verdicts)) is not None:
+            self.disagreements += 1
+            self.disagreeing[sentence] += 1
+        unknown = (one for one in verdicts if one.judgement is Judgement.UNKNOWN)
+        self.abstained.update(f"{one.oracle}: {one.reason}" for one in unknown)
+        self.allowed_differences.update(known.title for one in verdicts for known in one.differences)
         self.oracle_defects += any(verdict.defect for verdict in verdicts)
+        if is_instrumented(history.schema):
+            probes = probes_of(history)
+            self.instrumented += 1
+            self.probes += probes.count
+            self.torn_probes += len(probes.torn)
         if examined.judgement is Judgement.UNKNOWN:
             self.undecided[examined.undecided_because or NO_SAY] += 1
         else:

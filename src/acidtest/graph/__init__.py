@@ -2,5 +2,6 @@
 
 from acidtest.graph.dependencies import dependencies
 from acidtest.graph.phenomena import Occurrence, phenomena
+from acidtest.graph.statements import project, statement_dependencies
 
-__all__ = ["Occurrence", "dependencies", "phenomena"]
+__all__ = ["Occurrence", "dependencies", "phenomena", "project", "statement_dependencies"]

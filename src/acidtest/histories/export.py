@@ -15,7 +15,7 @@ from acidtest.histories.columns import READ, WRITE, Operations, Workload
 from acidtest.histories.generate import HappenedEvent
 from acidtest.histories.writing import to_edn, to_json
 from acidtest.model import Trace
-from acidtest.model.trace import INITIAL_WRITER, Fate, ObjectId, Read, TraceVersion, TxTrace, Write
+from acidtest.model.trace import INITIAL_WRITER, Fate, ObjectId, Read, Span, TraceVersion, TxTrace, Write
 
 _KINDS = {Fate.COMMITTED: "ok", Fate.ABORTED: "fail", Fate.OPEN: "info", Fate.INDETERMINATE: "info"}
 
@@ -119,7 +119,7 @@ def _events(trace: Trace, names: _Names, workload: Workload) -> Iterator[Happene
         yield from invoke(session)
     committed = [one for one in trace.transactions if one.fate is Fate.COMMITTED]
     if all(one.ended is not None for one in committed):
-        committed.sort(key=lambda one: one.ended or 0)
+        committed.sort(key=lambda one: one.ended or Span(0, 0))
     for one in (*committed, *trace.transactions):
         while one in queues[one.session]:
             yield from complete(one.session)

@@ -1,5 +1,6 @@
 """The vocabulary as frozen data: no I/O, imports nothing of acidtest but its errors."""
 
+from acidtest.model.bug import Bug, BugKind, BugStatus, Sighting
 from acidtest.model.case import (
     Case,
     Statement,
@@ -13,9 +14,13 @@ from acidtest.model.expect import (
     ExpectAffected,
     Expectation,
     ExpectBlocked,
+    ExpectEnd,
     ExpectError,
+    ExpectLike,
     ExpectOk,
+    ExpectResumed,
     ExpectRows,
+    ExpectWarning,
     FinalExpectation,
 )
 from acidtest.model.history import Event, EventKind, History, Record
@@ -35,7 +40,7 @@ from acidtest.model.outcome import (
     Undone,
     Warning,
 )
-from acidtest.model.phenomenon import Phenomenon
+from acidtest.model.phenomenon import Phenomenon, Variant
 from acidtest.model.schema import (
     Action,
     Check,
@@ -47,12 +52,21 @@ from acidtest.model.schema import (
     Table,
     freeze_state,
 )
-from acidtest.model.trace import Dependency, DependencyKind, Trace
+from acidtest.model.trace import (
+    Dependency,
+    DependencyKind,
+    StatementDependency,
+    StatementDependencyKind,
+    Trace,
+)
 from acidtest.model.value import Row, Value, same_rows, sort_rows, typed_row
 from acidtest.model.verdict import (
+    Breach,
+    ComparisonWitness,
     CountWitness,
     CrashWitness,
     CycleWitness,
+    DifferenceKind,
     ErrorWitness,
     FailedOrder,
     Hold,
@@ -62,6 +76,7 @@ from acidtest.model.verdict import (
     Reason,
     RowDifference,
     RowsWitness,
+    RunDifference,
     StateWitness,
     Status,
     Verdict,
@@ -78,24 +93,34 @@ __all__ = [
     "Action",
     "Affected",
     "Blocked",
+    "Breach",
+    "Bug",
+    "BugKind",
+    "BugStatus",
     "Case",
     "Check",
     "Column",
+    "ComparisonWitness",
     "Condition",
     "CountWitness",
     "CrashWitness",
     "CycleWitness",
     "Dependency",
     "DependencyKind",
+    "DifferenceKind",
     "ErrorKind",
     "ErrorWitness",
     "Event",
     "EventKind",
     "ExpectAffected",
     "ExpectBlocked",
+    "ExpectEnd",
     "ExpectError",
+    "ExpectLike",
     "ExpectOk",
+    "ExpectResumed",
     "ExpectRows",
+    "ExpectWarning",
     "Expectation",
     "Failed",
     "FailedOrder",
@@ -120,10 +145,14 @@ __all__ = [
     "RowDifference",
     "Rows",
     "RowsWitness",
+    "RunDifference",
     "Schema",
+    "Sighting",
     "State",
     "StateWitness",
     "Statement",
+    "StatementDependency",
+    "StatementDependencyKind",
     "Status",
     "Step",
     "Table",
@@ -133,6 +162,7 @@ __all__ = [
     "TransactionState",
     "Undone",
     "Value",
+    "Variant",
     "Verdict",
     "Violation",
     "ViolationKind",
