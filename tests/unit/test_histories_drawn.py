@@ -18,7 +18,7 @@ from tests.unit.foreign_histories import Told, awdit, check, labels
 
 SMALL = Shape(80, sessions=5, keys=4, writes=12, abort_share=0.05, unknown_share=0.05)
 SEEDS = st.integers(0, 10**9)
-QUICK = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+QUICK = settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 
 
 def _checked(lines: Iterator[str], name: str) -> Checked:
@@ -288,7 +288,7 @@ class Definitions:
 
 
 @given(arbitrary())
-@settings(max_examples=250, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=120, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_arbitrary_registers_are_judged_as_defined(transactions: list[Told]) -> None:
     definitions = Definitions(transactions)
     assume(definitions.is_sound())
@@ -333,7 +333,7 @@ SHAPES = st.builds(
 
 
 @given(SHAPES, SEEDS, st.sampled_from(Isolation), st.data())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_arrays_and_the_plain_path_agree(
     shape: Shape, seed: int, isolation: Isolation, data: st.DataObject
 ) -> None:

@@ -1,16 +1,23 @@
 """Reading histories: the oddities that files in the wild have, and what cannot be read."""
 
 import struct
+from contextlib import suppress
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 from click.testing import CliRunner
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
+from acidtest.bench import check as check_bench
 from acidtest.cli import cli
 from acidtest.errors import UsageError
 from acidtest.histories import Standing, open_history
 from acidtest.histories.columns import ABORTED, COMMITTED, INDETERMINATE, Batch
 from acidtest.histories.formats import recognise
+from acidtest.histories.generate import Isolation
+from tests.unit.foreign_histories import FORMATS as WRITERS
 from tests.unit.foreign_histories import check, cobra, dbcop, labels, told
 
 
@@ -243,3 +250,37 @@ def test_a_model_that_is_unknown_is_no_violation(tmp_path: Path) -> None:
     assert found.return_value == 0
     assert "unknown" in found.output
     assert check(path).models["strict-serializable"] is Standing.UNKNOWN
+
+
+DAMAGE = [b"[", b"]", b"}", b"1", b"-", b"\n", b" ", b'"']
+FACTS = told("0 ok: w x 5, w y 6\n1 ok: r x 5, w x 1\n2 fail: w x 7\n1 ok: r y 6, r x 1")
+
+
+@given(st.sampled_from(sorted(WRITERS)), st.data())
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+def test_damaged_files_are_judged_or_refused_and_nothing_else(name: str, data: st.DataObject) -> None:
+    with TemporaryDirectory() as folder:
+        path = WRITERS[name](FACTS, Path(folder))
+        file = next(path.iterdir()) if path.is_dir() else path
+        content = bytearray(file.read_bytes())
+        for _ in range(data.draw(st.integers(1, 4))):
+            at = data.draw(st.integers(0, len(content)))
+            cut: int = data.draw(st.integers(0, 3))
+            content[at : at + cut] = data.draw(
+                st.binary(max_size=3) | st.sampled_from([b"[", b"}", b"1", b"\n"])
+            )
+        file.write_bytes(content)
+        with suppress(UsageError):
+            check(path, format=name)
+        with suppress(UsageError):
+            check(path)
+
+
+def test_a_check_is_measured(tmp_path: Path) -> None:
+    for kind in check_bench._KINDS:
+        file = tmp_path / f"h.{kind.suffix}"
+        check_bench._write(file, kind, 60, Isolation.SERIALIZABLE, 1)
+        seconds, memory_mb, anomalies = check_bench._check(file, kind.model, False)
+        assert seconds > 0
+        assert memory_mb > 1
+        assert anomalies == 0

@@ -140,7 +140,11 @@ def _judge(source: Source, resolved: Resolved, options: Options, say: Say) -> Ch
         previous,
         timed=transactions.timed and wanted.time,
     )
-    cycles, complete = _cycles(graph)
+    rule = None if wanted.cycles or options.model is None else _RULES.get(options.model.name)
+    kept = (
+        rule is not None and _broken(rule, resolved, previous, transactions.sessions, any_cycle=True) is None
+    )
+    cycles, complete = ([], True) if kept else _cycles(graph)
     anomalies += _with_evidence(cycles, resolved)
     if not complete:
         gaps.append("a part of the graph is too large to look for every kind of cycle in it")
@@ -153,13 +157,16 @@ def _judge(source: Source, resolved: Resolved, options: Options, say: Say) -> Ch
     if source.workload is Workload.REGISTERS and not resolved.ordered and wanted.cycles:
         undecided |= _unordered(resolved, previous, gaps, say)
     proved = wanted.cycles and _is_proved("strong-session-snapshot-isolation", anomalies, undecided)
-    if not proved:
+    if not proved and not kept:
         anomalies += _by_rules(resolved, previous, options.model, say)
     if options.model is not None:
         undecided |= {model.name for model in MODELS} - IMPLIED[options.model.name]
         anomalies = violated(options.model, anomalies)
     anomalies.sort(key=severity)
     return _checked(source, resolved, anomalies, standings(anomalies, undecided), gaps)
+
+
+_RULES = {rule.value: rule for rule in Rule}
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,8 +277,13 @@ def _is_proved(model: str, anomalies: Iterable[Anomaly], undecided: Iterable[str
 
 
 def _broken(
-    rule: Rule, resolved: Resolved, previous: Sequence[int], sessions: Sequence[int]
+    rule: Rule,
+    resolved: Resolved,
+    previous: Sequence[int],
+    sessions: Sequence[int],
+    any_cycle: bool = False,
 ) -> Anomaly | None:
+    """How a rule is broken. `any_cycle`: or else that sessions and reads alone form a cycle."""
     must = commit_order(rule, resolved, previous, sessions)
     if INITIAL in must[1]:
         at = must[1].index(INITIAL)
@@ -285,6 +297,8 @@ def _broken(
     )
     for part in strong_parts(graph):
         steps = shortest_commit_cycle(graph, part)
+        if steps is None and any_cycle:
+            return Anomaly(rule.flaw, Basis.SESSION)
         if steps is not None:
             return Anomaly(rule.flaw, Basis.SESSION, _commit_links(steps, must, resolved))
     return None

@@ -9,7 +9,6 @@ differ in what T3 sees. The history conforms if these pairs, sessions and reads 
 from bisect import bisect_right
 from collections.abc import Iterator, Mapping, Sequence
 from enum import StrEnum
-from itertools import groupby
 from typing import Any
 
 from acidtest.histories.anomalies import Flaw
@@ -68,9 +67,16 @@ def commit_order(rule: Rule, resolved: Resolved, previous: Sequence[int], sessio
 
 def _by_reader(resolved: Resolved) -> Iterator[tuple[int, Reads]]:
     readers, keys, writers = resolved.external()
-    rows = zip(readers, keys, writers, strict=True)
-    for reader, group in groupby(rows, lambda row: row[0]):
-        yield reader, [(key, writer) for _, key, writer in group]
+    current = -1
+    reads: Reads = []
+    for reader, key, writer in zip(readers, keys, writers, strict=True):
+        if reader != current:
+            if reads:
+                yield current, reads
+            current, reads = reader, []
+        reads.append((key, writer))
+    if reads:
+        yield current, reads
 
 
 def _committed(reader: int, reads: Reads, written: Sequence[Sequence[Any]], found: Must) -> None:

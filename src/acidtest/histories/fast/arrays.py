@@ -12,24 +12,24 @@ Bytes = npt.NDArray[np.uint8]
 _DIGITS_MAX = 18
 
 
-def numbers(data: Bytes) -> tuple[Ints, Ints] | None:
-    """The runs of digits as numbers, and where they begin; None if one of them is too long."""
+def digits(data: Bytes) -> tuple[Ints, Ints]:
+    """Where runs of digits begin and end. The text must neither begin nor end with a digit."""
     digit = (data - np.uint8(48)) < 10
     bounds = np.flatnonzero(digit[1:] != digit[:-1]) + 1
-    if len(data) and digit[0]:
-        bounds = np.concatenate(([0], bounds))
-    if len(data) and digit[-1]:
-        bounds = np.concatenate((bounds, [len(data)]))
-    starts, lengths = bounds[::2], bounds[1::2] - bounds[::2]
+    return bounds[::2], bounds[1::2]
+
+
+def numbers(data: Bytes, starts: Ints, ends: Ints) -> Ints | None:
+    """Runs of digits as numbers; None if one of them is too long."""
+    lengths = ends - starts
     longest = int(lengths.max(initial=0))
     if longest > _DIGITS_MAX:
         return None
-    values = np.zeros(len(starts), np.int64)
-    values += data[starts] - np.uint8(48) if len(starts) else 0
+    values = (data[starts] - np.uint8(48)).astype(np.int64)
     for place in range(1, longest):
         longer = np.flatnonzero(lengths > place)
         values[longer] = values[longer] * 10 + (data[starts[longer] + place] - np.uint8(48))
-    return values, starts
+    return values
 
 
 def is_acyclic(count: int, edges: list[tuple[Ints, Ints]]) -> bool:

@@ -1,50 +1,25 @@
 """Clean histories of lists by arrays: see lists.py for what is looked for, and how."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
 
 from acidtest.histories.columns import ABORTED, COMMITTED, Source
-from acidtest.histories.fast.arrays import Ints, is_acyclic, numbers, session_edges, time_edges
-from acidtest.histories.formats.jepsen import Lines, usual_lines
-from acidtest.histories.formats.text import CHUNK, chunks
+from acidtest.histories.fast.arrays import Ints, is_acyclic, session_edges, time_edges
+from acidtest.histories.fast.edn import Columns, Operations, read_edn
 from acidtest.histories.lists import link_all
 from acidtest.histories.resolved import Hub
 
-_ALLOWED = b"0123456789 \n[]:apendril"
 _BLOCK = 4_000_000
 _CELLS_MAX = 1 << 27
-
-
-@dataclass(slots=True)
-class _Operations:
-    """Operations of all transactions: appends with a value, reads with a stretch of `elements`."""
-
-    transaction: Ints
-    key: Ints
-    is_append: Ints
-    value: Ints
-    start: Ints
-    length: Ints
-    elements: Ints
-
-
-@dataclass(slots=True)
-class _Transactions:
-    fates: Ints
-    sessions: Ints
-    began: Ints
-    ended: Ints
 
 
 def clean_lists(source: Source, say: Callable[[str], object]) -> tuple[int, int] | None:
     """The number of transactions and of committed ones, if nothing is wrong with a history of lists."""
     if source.format != "edn":
         return None
-    reading = usual_lines(source.path)
-    taken = None if reading is None else _read(source, reading, say)
+    taken = read_edn(source.path, say)
     if taken is None:
         return None
     transactions, operations = taken
@@ -58,72 +33,8 @@ def clean_lists(source: Source, say: Callable[[str], object]) -> tuple[int, int]
     return len(transactions.fates), int((transactions.fates == COMMITTED).sum())
 
 
-def _read(
-    source: Source, reading: Lines, say: Callable[[str], object]
-) -> tuple[_Transactions, _Operations] | None:
-    columns: list[list[Ints]] = [[], [], [], []]
-    pieces: list[tuple[Ints, ...]] = []
-    count = elements = told = 0
-    for line, data in chunks(source.path, CHUNK):
-        paired = reading.paired(data, line)
-        if paired is None:
-            return None
-        batch, values = paired
-        piece = _parse(values, count, elements)
-        if piece is None:
-            return None
-        pieces.append(piece)
-        elements += len(piece[-1])
-        for column, values_of in zip(
-            columns, (batch.fates, batch.sessions, batch.began, batch.ended), strict=True
-        ):
-            column.append(np.array(values_of, np.int64))
-        count += len(values)
-        if count - told >= 100_000:
-            told = count
-            say(f"{count:,} transactions read")
-    if reading.rest().fates or not count:
-        return None  # what never ended is rare, and the plain path knows what to do
-    joined = [np.concatenate([piece[at] for piece in pieces]) for at in range(7)]
-    return _Transactions(*(np.concatenate(column) for column in columns)), _Operations(*joined)
-
-
-def _parse(values: list[bytes], first: int, elements_before: int) -> tuple[Ints, ...] | None:
-    """Columns of the operations in a list of values such as `[[:append 1 2] [:r 3 [4 5]]]`."""
-    text = b"\n".join(values)
-    if text.translate(None, _ALLOWED):
-        return None
-    data = np.frombuffer(b"  " + text, np.uint8)
-    found = numbers(data)
-    if found is None:
-        return None
-    tokens, starts = found
-    marks = data[starts - 2]
-    appended, read = marks == ord("d"), marks == ord("r")
-    heads = np.flatnonzero(appended | read)
-    opened = int(((data[:-1] == ord("[")) & (data[1:] == ord(":"))).sum())
-    if opened != len(heads) or (len(starts) and not len(heads)):
-        return None  # a key that is no number
-    following = np.append(heads[1:], len(tokens)) - heads - 1
-    is_append = appended[heads]
-    if not bool((following[is_append] == 1).all()):
-        return None
-    listed = starts[heads[~is_append & (following > 0)] + 1]
-    if not bool((data[listed - 1] == ord("[")).all()):
-        return None  # a read that gives a number, and no list
-    line_ends = np.flatnonzero(data == ord("\n"))
-    transaction = first + np.searchsorted(line_ends, starts[heads])
-    value = np.where(is_append, tokens[np.minimum(heads + 1, len(tokens) - 1)], 0)
-    element = np.ones(len(tokens), bool)
-    element[heads] = False
-    element[heads[is_append] + 1] = False
-    length = np.where(is_append, 0, following)
-    start = elements_before + np.concatenate(([0], np.cumsum(length)[:-1])) if len(heads) else length
-    return transaction, tokens[heads], is_append.astype(np.int64), value, start, length, tokens[element]
-
-
 class _History:
-    def __init__(self, transactions: _Transactions, operations: _Operations) -> None:
+    def __init__(self, transactions: Columns, operations: Operations) -> None:
         self._all = transactions
         self._operations = operations
         self._edges: list[tuple[Ints, Ints]] = []

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from acidtest.histories.columns import Source
-from acidtest.histories.fast.arrays import Ints, is_acyclic, numbers, session_edges
+from acidtest.histories.fast.arrays import Ints, digits, is_acyclic, numbers, session_edges
 from acidtest.histories.formats.text import CHUNK, chunks
 from acidtest.histories.models import Model
 
@@ -37,11 +37,14 @@ def _read(source: Source, say: Callable[[str], object]) -> tuple[Ints, ...] | No
         if data.translate(None, _ALLOWED):
             return None
         text = np.frombuffer(data, np.uint8)
-        found = numbers(text)
         lines = data.count(b"\n") + (not data.endswith(b"\n"))
-        if found is None or len(found[0]) != 4 * lines:
+        if text[0] not in b"rw" or text[-1] not in b")\n":
             return None
-        values, starts = found[0].reshape(-1, 4), found[1].reshape(-1, 4)
+        begins, ends = digits(text)
+        found = numbers(text, begins, ends)
+        if found is None or len(found) != 4 * lines:
+            return None
+        values, starts = found.reshape(-1, 4), begins.reshape(-1, 4)
         minus = text[starts - 1] == ord("-")
         kind = text[starts[:, 0] - 2]
         if bool(minus[:, :3].any()) or not bool(((kind == ord("r")) | (kind == ord("w"))).all()):
@@ -64,7 +67,9 @@ class _History:
         self._sessions = session[heads]
         self._aborted = aborted[heads]
         names = (session * (int(transaction.max(initial=0)) + 1) + transaction)[heads[~aborted[heads]]]
-        self._is_whole = len(np.unique(names)) == len(names) and int(transaction.min(initial=0)) >= -1
+        names.sort()
+        apart = not bool((names[1:] == names[:-1]).any())
+        self._is_whole = apart and int(transaction.min(initial=0)) >= -1
         self._count = len(heads)
 
     def counts(self) -> tuple[int, int]:
@@ -144,7 +149,7 @@ class _History:
     def _seen_by_reads(self, reader: Ints, key: Ints, writer: Ints) -> tuple[Ints, Ints]:
         """Pairs of reads of one transaction: whoever is read from and wrote the other's key comes first."""
         size = int(self._key.max(initial=0)) + 1
-        wrote = np.unique(self._owner[self._writes] * size + self._key[self._writes])
+        wrote = np.sort(self._owner[self._writes] * size + self._key[self._writes])
         sources: list[Ints] = []
         targets: list[Ints] = []
         start = np.flatnonzero(np.concatenate(([True], reader[1:] != reader[:-1]))) if len(reader) else reader
