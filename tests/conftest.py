@@ -6,6 +6,7 @@ from functools import cache
 import pytest
 
 from acidtest import servers
+from acidtest.servers import embedded
 from acidtest.servers.sources.go import Go
 
 PROVIDE = os.environ.get("ACIDTEST_PROVIDE", "")
@@ -13,6 +14,7 @@ PROVIDE = os.environ.get("ACIDTEST_PROVIDE", "")
 (`make test-all`)."""
 
 SMALL_SET = ("postgres", "postgres@18", "mariadb@10.11", "mysql@9.7", "mysql@5.6", "seekdb", "seekdb@1.4")
+EMBEDDED = ("duckdb@1.4.3", "duckdb@2.0.0", "sqlite@3.45.3")
 BUILT = ("tidb@5.4.2",)
 """Of the small set too where Go is on the machine; `make test` builds it beforehand, which takes minutes."""
 
@@ -29,6 +31,9 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def provide(spec: str) -> None:
     """Make sure that a server can be started, or skip the test and say how to get it."""
+    if spec in EMBEDDED:
+        provide_embedded(spec)
+        return
     if servers.find_installed(spec) is not None:
         return
     if PROVIDE == "1" and spec in BUILT and (lack := Go().lacks()):
@@ -38,6 +43,16 @@ def provide(spec: str) -> None:
             pytest.fail(problem)
         return
     pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
+
+
+def provide_embedded(spec: str) -> None:
+    """The same for another release of a DBMS that runs inside a process: a wheel of some megabytes."""
+    if any(one.spec == spec for one in embedded.installed()):
+        return
+    if not PROVIDE:
+        pytest.skip(f"{spec} is not installed; acidtest server install {spec}")
+    dbms, _, version = spec.partition("@")
+    embedded.install(dbms, version)
 
 
 @cache

@@ -51,8 +51,9 @@ class Examiner:
         *,
         limits: Limits | None = None,
         on_defect: OnDefect | None = None,
+        against: Target | None = None,
     ) -> None:
-        self.target = target
+        self.target, self._against = target, against
         self.oracles = tuple(check_names(oracles))
         self._on_defect = on_defect
         names = {name.removesuffix(IF_UNDECIDED) for name in self.oracles}
@@ -89,7 +90,7 @@ class Examiner:
 
     def _oracle(self, name: str) -> Oracle:
         if name not in self._made:
-            oracle = ORACLES[name].make(self.target, self._walks)
+            oracle = ORACLES[name].make(self.target, self._walks, self._against)
             self._stack.callback(oracle.close)
             self._made[name] = oracle
         return self._made[name]

@@ -88,11 +88,12 @@ class Pipeline:
         oracles: Sequence[str],
         profile: Profile,
         on_defect: OnDefect | None = None,
+        against: Target | None = None,
         instrumented: float = 0.0,
     ) -> None:
         self._target, self._profile = target, profile
         self._instrumentation = Instrumentation(instrumented, Server.of(target)) if instrumented else None
-        self._examiner = Examiner(target, oracles, on_defect=on_defect)
+        self._examiner = Examiner(target, oracles, on_defect=on_defect, against=against)
         self._investigator = Investigator(self._examiner)
 
     def examine(self, dice: Random, levels: tuple[Level, ...], name: str, start: int = 0) -> Iterator[Trial]:

@@ -71,7 +71,7 @@ def _try_fault(engine: str, fault: Fault, oracles: Sequence[str], seed: int, ran
     own = load_case(case_file(fault, engine))
     cases = [own.at_level(level) for level in levels]
     cases += list(_random_cases(SPEAKS, levels, seed, random_cases))
-    noticed, mistaken = _judge_all(spec_of(engine, fault), fault, cases, oracles)
+    noticed, mistaken = _judge_all(engine, fault, cases, oracles)
     spec = spec_of(engine, fault)
     return Kill(spec, engine, fault.name, fault.sentence, len(cases), noticed, mistaken)
 
@@ -84,17 +84,22 @@ def _try_clean(engine: str, oracles: Sequence[str], seed: int, random_cases: int
         for level in levels_of(fault, engine)
     ]
     cases += list(_random_cases(SPEAKS, BEHAVIOURS[engine].levels, seed, random_cases))
-    noticed, mistaken = _judge_all(spec_of(engine), None, cases, oracles)
+    noticed, mistaken = _judge_all(engine, None, cases, oracles)
     sentence = "no fault: whatever is noticed is a false alarm"
     return Kill(spec_of(engine), engine, CLEAN, sentence, len(cases), noticed, mistaken)
 
 
 def _judge_all(
-    spec: str, fault: Fault | None, cases: Sequence[Case], oracles: Sequence[str]
+    engine: str, fault: Fault | None, cases: Sequence[Case], oracles: Sequence[str]
 ) -> tuple[dict[str, int], dict[str, int]]:
     """How often each oracle found a violation: of a kind that the fault shows as, and of others."""
     noticed, mistaken = dict.fromkeys(oracles, 0), dict.fromkeys(oracles, 0)
-    with open_target(spec) as target, Examiner(target, oracles) as examiner:
+    spec = spec_of(engine) if fault is None else spec_of(engine, fault)
+    with (
+        open_target(spec) as target,
+        open_target(spec_of(engine)) as faultless,
+        Examiner(target, oracles, against=faultless) as examiner,
+    ):
         for case in cases:
             for verdict in _violations(examiner.examine(case, fresh=True).verdicts):
                 right = fault is None or fault.shows_as(verdict.kind)

@@ -272,6 +272,24 @@ def test_an_awaited_statement_runs_into_its_time_out_before_the_schedule_goes_on
 
 
 @pytest.mark.live("postgres")
+def test_a_session_that_idles_too_long_in_its_transaction_lets_others_go_on() -> None:
+    with open_target("postgres") as target, Executor(target) as executor:
+        history = executor.run(
+            case(
+                """\
+/* tx1 */ SET idle_in_transaction_session_timeout = '100ms';
+/* tx1 */ BEGIN;
+/* tx1 */ UPDATE t SET value = 11 WHERE id = 1;
+/* tx2 */ UPDATE t SET value = value + 2 WHERE id = 1;
+"""
+            )
+        )
+    assert history.records[3].waited
+    assert history.records[3].outcome == Affected(1)
+    assert value_of(history, 1) == 12
+
+
+@pytest.mark.live("postgres")
 def test_a_script_is_one_message_and_the_teardown_takes_back_what_lies_outside_the_database() -> None:
     text = """\
 -- setup

@@ -132,7 +132,7 @@ def test_more_transactions_than_can_be_tried_are_unknown_if_the_likely_orders_fa
 def test_the_registry_makes_every_oracle_and_refuses_others(opened: Opened) -> None:
     executor, _ = open_(opened, "sqlite")
     for name, entry in ORACLES.items():
-        oracle = entry.make(executor.target, Walks())
+        oracle = entry.make(executor.target, Walks(), None)
         assert oracle.name == name
         oracle.close()
     with pytest.raises(UsageError, match="unknown oracle 'nope'; known are solver, graph, views, serial"):

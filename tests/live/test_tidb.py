@@ -5,13 +5,13 @@ from collections.abc import Callable, Iterator
 import pytest
 
 from acidtest import corpus, servers
+from acidtest.bugs.cells import Found, judge
 from acidtest.casefile import load_case, parse_case
-from acidtest.corpus.matrix import Found, judge
 from acidtest.errors import UsageError
 from acidtest.examine import Examiner
 from acidtest.execute import Executor
 from acidtest.execute.log import Log
-from acidtest.model import Blocked, ErrorKind, EventKind, Failed, History, Judgement, Level, Undone
+from acidtest.model import Blocked, ErrorKind, EventKind, Failed, History, Judgement, Level, Rows, Undone
 from acidtest.targets.resolve import DBMSS, make_target, open_target
 from tests.live.test_server_death import KillingLog
 
@@ -26,6 +26,10 @@ PESSIMISTIC: dict[tuple[str, Level], tuple[Found | None, ...]] = {
     ("TIDB-28212", RC): (HIDDEN, HIDDEN),
     ("TIDB-33315", RR): (SHOWS, SHOWS),
     ("TIDB-33315", RC): (HIDDEN, HIDDEN),
+    ("TIDB-46900", RR): (SHOWS, SHOWS),
+    ("TIDB-46900", RC): (HIDDEN, HIDDEN),
+    ("TIDB-28011", RR): (SHOWS, HIDDEN),
+    ("TIDB-28011", RC): (SHOWS, HIDDEN),
     ("TIDB-28092", RR): (SHOWS, SHOWS),
     ("TIDB-28092", RC): (SHOWS, SHOWS),
     ("TIDB-28095", RR): (SHOWS, SHOWS),
@@ -200,3 +204,36 @@ def test_a_killed_server_is_an_outcome_and_the_next_case_runs(spec: str) -> None
         assert executor.run(case).server_died
         again = executor.run(case)
     assert again.final == {"t": ((1, 21),)}
+
+
+KEPT_BY = """\
+-- setup
+CREATE TABLE kept_by_key (id INT PRIMARY KEY, u INT NOT NULL UNIQUE);
+CREATE TABLE kept_by_number (id INT PRIMARY KEY NONCLUSTERED, u INT NOT NULL UNIQUE);
+INSERT INTO kept_by_number VALUES (1, 1);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx2 */ DELETE FROM kept_by_number;
+/* tx1 */ INSERT INTO kept_by_number VALUES (1, 2);
+/* tx1 */ SELECT * FROM kept_by_number;
+/* tx1 */ COMMIT;
+"""
+
+
+@pytest.mark.parametrize("spec", EVERY)
+def test_the_schema_tells_by_which_index_rows_are_kept(
+    run: Run, executors: dict[str, Executor], spec: str
+) -> None:
+    history = run(spec, KEPT_BY, RR)
+    kept = {table.name: {one.name: one.clustered for one in table.indexes} for table in history.schema.tables}
+    assert kept == {
+        "kept_by_key": {"PRIMARY": True, "u": False},
+        "kept_by_number": {"PRIMARY": False, "u": False},
+    }
+    outcome = history.records[3].outcome
+    assert isinstance(outcome, Rows)
+    assert outcome.rows == ((1, 1), (1, 2))  # the snapshot's and its own
+    with Examiner(executors[spec].target, ("solver",)) as examiner:
+        (verdict,) = examiner.judge(history)
+    assert verdict.violation is not None
+    assert [one.id for one in verdict.violation.explained_by] == ["TIDB-46900"]

@@ -252,7 +252,9 @@ def main(
         folder.mkdir(parents=True, exist_ok=True)
         with open_target(spec) as target, ExitStack() as stack:
             walks = Walks()
-            oracles = [stack.enter_context(closing(ORACLES[name].make(target, walks))) for name in chosen]
+            oracles = [
+                stack.enter_context(closing(ORACLES[name].make(target, walks, None))) for name in chosen
+            ]
             for level in tuple(map(Level.parse, names)) or target.levels:
                 reduced = without(profile_of(profile), parts)
                 tally = soak(target, reduced, seed, cases, level, oracles, folder)

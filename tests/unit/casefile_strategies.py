@@ -1,22 +1,31 @@
 """Hypothesis strategies for cases that the case-file format can hold."""
 
+from dataclasses import replace
 from datetime import UTC, timedelta, timezone
 from decimal import Decimal
 
 from hypothesis import strategies as st
 
 from acidtest.model import (
+    Bug,
+    BugKind,
+    BugStatus,
     Case,
     Condition,
     ErrorKind,
     ExpectAffected,
     Expectation,
     ExpectBlocked,
+    ExpectEnd,
     ExpectError,
+    ExpectLike,
     ExpectOk,
+    ExpectResumed,
     ExpectRows,
+    ExpectWarning,
     FinalExpectation,
     Level,
+    Sighting,
     Statement,
     TargetConstraint,
     Value,
@@ -105,6 +114,26 @@ def conditions(sessions: list[str]) -> st.SearchStrategy[Condition]:
         st.builds(ExpectError, st.none() | st.sampled_from(ErrorKind), st.none() | codes),
         st.builds(ExpectBlocked, st.just(True), blockers),
         st.just(ExpectBlocked(blocked=False)),
+        st.builds(ExpectResumed, st.sampled_from(sessions).map(lambda name: (name,))),
+        st.just(ExpectEnd()),
+        st.builds(ExpectWarning, st.none() | codes, st.booleans()),
+        st.builds(ExpectLike, st.sampled_from(["a", "^it's \\d+$", "(x|y)", "ä"]), st.booleans()),
+    )
+
+
+def bugs() -> st.SearchStrategy[Bug]:
+    """What is known of a bug."""
+    sightings = st.builds(Sighting, st.sampled_from(["mariadb@10.11.19", "tidb@5.4.2"]), _LEVEL_TUPLES)
+    words = st.just("") | st.sampled_from(["10.5.9", "5.7, 8.0", "before 4.0.9"])
+    return st.builds(
+        Bug,
+        st.sampled_from(BugStatus),
+        st.none() | st.sampled_from(BugKind),
+        words,
+        words,
+        st.just("") | st.just("Troc"),
+        _LEVEL_TUPLES,
+        st.lists(sightings, max_size=2).map(tuple),
     )
 
 
@@ -126,6 +155,12 @@ def statements(pieces: list[str]) -> st.SearchStrategy[str]:
     """SQL-like text with everything that a reader must not trip over."""
     bodies = st.lists(st.sampled_from(pieces) | st.sampled_from(pieces[:3]), min_size=1, max_size=6)
     return bodies.map(lambda body: ("SELECT " + " ".join(body)).strip())
+
+
+def _maybe_parallel(statement: Statement) -> st.SearchStrategy[Statement]:
+    """A joined statement cannot run beside the next."""
+    choice = st.just(False) if statement.joined else st.booleans()
+    return choice.map(lambda parallel: replace(statement, parallel=parallel))
 
 
 @st.composite
@@ -151,7 +186,7 @@ def cases(draw: st.DrawFn) -> Case:
             st.lists(expectations(sessions), max_size=2).map(tuple),
             st.booleans(),
             awaits=st.lists(st.sampled_from(sessions), max_size=2).map(tuple),
-        ),
+        ).flatmap(_maybe_parallel),
     )
     # Every session takes part, so that it may be named as a blocker.
     steps = [(name, Statement("BEGIN")) for name in sessions] + draw(st.lists(step, max_size=5))
@@ -171,4 +206,8 @@ def cases(draw: st.DrawFn) -> Case:
         expect_final=tuple(draw(st.lists(finals(), max_size=2))),
         teardown=tuple(map(Statement, draw(st.lists(sql, max_size=2)))),
         strict=draw(st.booleans()),
+        server=tuple(draw(st.lists(st.sampled_from(["--log-bin=on", "-c work_mem=64kB"]), max_size=2))),
+        repeat=draw(st.integers(1, 1000)),
+        compared=draw(st.booleans()),
+        bug=draw(st.none() | bugs()),
     )

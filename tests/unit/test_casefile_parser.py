@@ -9,6 +9,9 @@ import pytest
 from acidtest.casefile import format_value, load_case, parse_case
 from acidtest.errors import UsageError
 from acidtest.model import (
+    Bug,
+    BugKind,
+    BugStatus,
     Condition,
     ErrorKind,
     ExpectAffected,
@@ -19,6 +22,7 @@ from acidtest.model import (
     ExpectRows,
     FinalExpectation,
     Level,
+    Sighting,
     TargetConstraint,
     Value,
 )
@@ -202,7 +206,7 @@ ERRORS = [
     ("\n \n", "3:1", "found the end of the file"),
     ("-- story only\n", "2:1", "a line `-- setup` or `-- schedule`"),
     ("SELECT 1;\n", "1:1", "a `-- key: value` line, a comment, .*, found `SELECT 1;`"),
-    ("-- idd: x\n", "1:1", "keys id, title, link, target, level, order .*, found the key `idd`"),
+    ("-- idd: x\n", "1:1", "keys id, title, link, target, level, order, server, .*, found the key `idd`"),
     ("-- id: x\n  -- id: y\n", "2:3", "only one `id` line, found a second one"),
     ("-- title: x\n-- title: y\n", "2:1", "only one `title` line"),
     ("-- level: RC\n-- level: RC\n", "2:1", "only one `level` line"),
@@ -267,7 +271,7 @@ ERRORS = [
     (HEAD + "-- expect RC, chaos: ok\n", "4:15", "an isolation level .*, found `chaos: ok`"),
     (HEAD + "-- expect RC\n", "4:13", "`:` after `expect` or after the levels"),
     (HEAD + "-- expect:\n", "4:11", "rows such as .*, found the end of the line"),
-    (HEAD + "-- expect: success\n", "4:12", "rows such as .* or `not blocked`, found `success`"),
+    (HEAD + "-- expect: success\n", "4:12", "rows such as .* or `unlike`, found `success`"),
     (HEAD + "-- expect: error deadlok\n", "4:18", r"an error code or kind \(deadlock, .*, found `deadlok`"),
     (HEAD + "-- expect: error 1 2\n", "4:20", "`or`, `;` or the end of the line, found `2`"),
     (HEAD + "-- expect: affected many\n", "4:21", "the number of rows after `affected`, found `many`"),
@@ -301,6 +305,16 @@ ERRORS = [
     ("-- schedule\n-- await\n", "2:1", "a statement before `await`"),
     (HEAD + "-- await c\n", "4:10", r"sessions of the schedule \(a, b\) after `await`, found `c`"),
     ("-- schedule\n/* a */ SELECT 1 -- await\n;\n", "2:18", "`;` at the end of the statement"),
+    ("-- server: log_bin\n-- schedule\n/* a */ SELECT 1;\n", "1:12", "an option of the server such as"),
+    ("-- repeat: 0\n-- schedule\n/* a */ SELECT 1;\n", "1:12", "how often to run it"),
+    ("-- compare: yes\n-- schedule\n/* a */ SELECT 1;\n", "1:13", "`without transactions`"),
+    ("-- status: maybe\n-- schedule\n/* a */ SELECT 1;\n", "1:12", "one of: confirmed, disputed"),
+    ("-- seen: mysql@9.7 XX\n-- schedule\n/* a */ SELECT 1;\n", "1:20", "an isolation level"),
+    ("-- setup\n-- include no.sql\n-- schedule\n/* a */ SELECT 1;\n", "2:1", "a file no.sql beside"),
+    (HEAD + "-- expect: like 1\n", "4:17", "a regular expression in quotes"),
+    (HEAD + "-- expect: like '('\n", "4:17", "a regular expression in quotes"),
+    (HEAD + "-- expect: resumed by c\n", "4:23", "a session of the schedule"),
+    (HEAD + "-- expect: warning bad\n", "4:20", "a code"),
     ("-- order: loose\n-- schedule\n/* a */ SELECT 1;\n", "1:11", "`strict`, found `loose`"),
     ("-- teardown\nSELECT 1;\n", "1:1", "a `-- schedule` with a statement before `-- teardown`"),
     (HEAD + "-- teardown\n-- expect: ok\n", "5:1", "expectations only after statements of the schedule"),
@@ -387,3 +401,45 @@ def test_a_script_in_a_routine_needs_no_backslash() -> None:
     routine = "CREATE TRIGGER g BEFORE INSERT ON t FOR EACH ROW BEGIN SET @a = 1; SET @b = 2; END"
     case = parse_case(f"-- setup\n{routine};\n-- schedule\n/* a */ SELECT 1;\n", "x.sql")
     assert [statement.sql for statement in case.setup] == [routine]
+
+
+def test_what_is_known_of_a_bug() -> None:
+    case = parse_case(
+        """\
+-- status: disputed
+-- kind: missing block
+-- reported: 10.5.9
+-- fixed: 10.6.1
+-- paper: Troc
+-- levels: RC, RR
+-- seen: mariadb@10.5.23 RC
+-- seen: mariadb@10.11.19 no level
+-- schedule
+/* tx1 */ SELECT 1;
+""",
+        "x.sql",
+    )
+    assert case.bug == Bug(
+        BugStatus.DISPUTED,
+        BugKind.MISSING_BLOCK,
+        "10.5.9",
+        "10.6.1",
+        "Troc",
+        (Level.READ_COMMITTED, Level.REPEATABLE_READ),
+        (Sighting("mariadb@10.5.23", (Level.READ_COMMITTED,)), Sighting("mariadb@10.11.19")),
+    )
+
+
+def test_a_set_up_from_a_file(tmp_path: Path) -> None:
+    (tmp_path / "rows.sql").write_text("INSERT INTO t VALUES (1); -- one\nINSERT INTO t VALUES (2);\n")
+    path = tmp_path / "x.sql"
+    path.write_text(
+        "-- setup\nCREATE TABLE t (a INT);\n-- include rows.sql\n-- schedule\n/* a& */ SELECT 1;\n"
+    )
+    case = load_case(path)
+    assert [one.sql for one in case.setup] == [
+        "CREATE TABLE t (a INT)",
+        "INSERT INTO t VALUES (1)",
+        "INSERT INTO t VALUES (2)",
+    ]
+    assert case.steps[0].statement.parallel

@@ -178,8 +178,8 @@ def test_levels_of_an_embedded_engine(acidtest: Acidtest) -> None:
 
 
 def test_the_corpus_is_listed_and_shown(acidtest: Acidtest) -> None:
-    assert "MDEV-26642" in acidtest("corpus").out
-    assert "-- id: MDEV-26642" in acidtest("corpus", "mdev-26642").out
+    assert "MDEV-26642" in acidtest("bugs", "list").out
+    assert "-- id: MDEV-26642" in acidtest("bugs", "show", "mdev-26642").out
 
 
 @pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
@@ -257,7 +257,7 @@ def test_an_unforeseen_exception_is_no_finding(acidtest: Acidtest, monkeypatch: 
     assert "RuntimeError: a defect" in result.err
 
 
-@pytest.mark.parametrize("command", ["corpus", "corpus MDEV-26642"])
+@pytest.mark.parametrize("command", ["bugs list", "bugs show MDEV-26642"])
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 def test_a_reader_that_went_away_is_nothing_wrong(command: str, unbuffered: str) -> None:
     line = f"set -o pipefail; {sys.executable} -m acidtest {command} | true"

@@ -42,6 +42,31 @@ def effect(
     return write.run(own, own, views, seen=numbered, related=numbered)
 
 
+# -- rows from a series
+
+
+@pytest.mark.parametrize(
+    ("sql", "numbers"),
+    [
+        ("SELECT g, 0, 0 FROM generate_series(2, 4) g", [2, 3, 4]),
+        ("SELECT x.i, 0, 0 FROM generate_series(5, 1, -2) AS x(i)", [5, 3, 1]),
+        ("SELECT generate_series, 0, 0 FROM generate_series(3, 2)", []),
+    ],
+)
+def test_a_series_brings_its_numbers(sql: str, numbers: list[int]) -> None:
+    one = effect(f"INSERT INTO t {sql}", table(), [], "postgres")
+    assert [change.values for change in one.changes] == [(number, 0, 0) for number in numbers]
+    assert effect(
+        "INSERT INTO t SELECT g FROM generate_series(1, 2) g", table(), [(2, 0, 0)], "postgres"
+    ).errors
+
+
+@pytest.mark.parametrize("bounds", ["1, 30000", "1, 2.5", "1, 2, 0", "(SELECT 1), 2"])
+def test_other_series_are_left_open(bounds: str) -> None:
+    with pytest.raises(Unknown):
+        effect(f"INSERT INTO t SELECT g, 0, 0 FROM generate_series({bounds}) g", table(), [], "postgres")
+
+
 # -- generated columns
 
 GENERATED = table(Column("g", "int", True, generated=True, expression="`b` + 1"))
@@ -231,6 +256,34 @@ def test_set_null(dbms: str) -> None:
     schema = family(Action.SET_NULL, Action.SET_NULL)
     one = effect("DELETE FROM p WHERE id = 1", schema, PARENTS, dbms, c=CHILDREN)
     assert one.changes[1] == Change(1, (10, 0, None), "c")
+
+
+def defaulting(default: str | None) -> Schema:
+    key = ForeignKey("fk", ("b",), "p", ("id",), Action.SET_DEFAULT, Action.SET_DEFAULT)
+    columns = (number("id", nullable=False), number("a"), number("b", default=default))
+    return Schema((table(name="p"), Table("c", columns, (PRIMARY,), (key,))))
+
+
+@pytest.mark.parametrize("sql", ["DELETE FROM p WHERE id = 1", "UPDATE p SET id = 7 WHERE id = 1"])
+@pytest.mark.parametrize("dbms", ["postgres", "sqlite"])
+def test_set_default(sql: str, dbms: str) -> None:
+    one = effect(sql, defaulting("2"), PARENTS, dbms, c=CHILDREN)
+    assert one.changes[1] == Change(1, (10, 0, 2), "c")
+    assert (one.errors, one.referenced) == (frozenset(), (("p", 2),))
+    assert effect(sql, defaulting(None), PARENTS, dbms, c=CHILDREN).changes[1] == Change(
+        1, (10, 0, None), "c"
+    )
+
+
+@pytest.mark.parametrize("default", ["1", "9"])
+def test_a_default_must_refer_to_a_row_that_stays(default: str) -> None:
+    gone = effect("DELETE FROM p WHERE id = 1", defaulting(default), PARENTS, "postgres", c=CHILDREN)
+    assert gone.errors == REFERENCE
+
+
+def test_innodb_has_no_set_default() -> None:
+    with pytest.raises(Unknown, match="SET DEFAULT"):
+        effect("DELETE FROM p WHERE id = 1", defaulting("2"), PARENTS, "mysql", c=CHILDREN)
 
 
 def test_cascades_go_on() -> None:

@@ -1,6 +1,7 @@
 """Expectations against what happened."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import date, time, timedelta
 from decimal import Decimal
 
@@ -25,6 +26,7 @@ from acidtest.model import (
     Schema,
     Undone,
     Value,
+    Warning,
     freeze_state,
 )
 
@@ -223,3 +225,37 @@ def test_rows_of_another_width_do_not_match() -> None:
 def test_an_indeterminate_commit_is_a_lost_connection_to_an_expectation() -> None:
     lost = Indeterminate("2013", "the server closed the connection")
     assert format_outcome(lost) == "indeterminate, the connection was lost 2013"
+
+
+WARNED = Record(0, "a", "SELECT 1", Affected(1), warnings=(Warning("Warning", "1292", "Truncated 'x'"),))
+
+
+@pytest.mark.parametrize(
+    ("expected", "observed", "holds"),
+    [
+        ("ends", record(Affected(0)), True),
+        ("ends", record(DEADLOCK), True),
+        ("ends", record(Overran(30)), False),
+        ("ends", record(Blocked(()), waited=True), False),
+        ("warning", WARNED, True),
+        ("warning 1292", WARNED, True),
+        ("warning 1366", WARNED, False),
+        ("no warning", WARNED, False),
+        ("no warning 1366", WARNED, True),
+        ("no warning", record(Affected(0)), True),
+        ("like 'Truncated .x.'", WARNED, True),
+        ("unlike 'Truncated'", WARNED, False),
+        ("like '^.2,.b.'", record(Rows(("a", "b"), ((1, "a"), (2, "b")))), True),
+        ("like '^c'", record(Rows(("a", "b"), ((1, "a"), (2, "b")))), False),
+        ("like 'Deadlock.*1213'", record(DEADLOCK), True),
+        ("resumed by b", replace(record(Affected(1), waited=True), resumed_by=1), True),
+        ("resumed by a", replace(record(Affected(1), waited=True), resumed_by=1), False),
+        ("resumed by b", record(Affected(1)), False),
+        ("resumed by b", record(Blocked(("b",)), waited=True), False),
+    ],
+)
+def test_conditions_on_ends_warnings_patterns_and_releases(
+    expected: str, observed: Record, holds: bool
+) -> None:
+    text = f"-- schedule\n/* a */ SELECT 1;\n-- expect: {expected}\n/* b */ SELECT 2;\n"
+    assert (check(history(text, observed, final={})) == ()) is holds

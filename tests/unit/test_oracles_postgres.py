@@ -12,16 +12,18 @@ from acidtest.model import (
     History,
     Hold,
     Index,
+    Judgement,
     Level,
     Row,
     Schema,
     Table,
+    TransactionState,
     ViolationKind,
     WaitWitness,
 )
 from acidtest.model.schema import Action
 from acidtest.oracles import graph
-from tests.unit.told_histories import After, Step, World, passes, unknown, verdict
+from tests.unit.told_histories import After, Script, Step, World, passes, unknown, verdict
 
 RC, RR, SER = Level.READ_COMMITTED, Level.REPEATABLE_READ, Level.SERIALIZABLE
 CONFLICT = ErrorKind.SERIALIZATION_FAILURE
@@ -484,7 +486,7 @@ def test_what_a_foreign_key_finds_beyond_the_snapshot_is_unknown() -> None:
         ("UPDATE t SET v = 0 WHERE ctid = '(0,1)'", "a system column"),
         ("SELECT f(v) FROM t", "a function of the case's own"),
         ("SELECT * FROM w", "a table that is not one of the case"),
-        ("WITH x AS (DELETE FROM t RETURNING *) SELECT * FROM x", "a write inside of a query"),
+        ("WITH x AS (DELETE FROM t), y AS (DELETE FROM t) SELECT 1", "a write inside of a query"),
         ("WITH x AS (SELECT * FROM t FOR UPDATE) SELECT * FROM x", "locks inside of a query"),
         ("SELECT * FROM ONLY t", "ONLY a part of a table"),
         ("UPDATE t SET v = 1", "triggers and rules"),
@@ -521,6 +523,9 @@ WRONG_READ: Step = ("tx1", "SELECT * FROM t", [(1, 10)])
         "SET SESSION work_mem TO '4MB'",
         "RESET statement_timeout",
         "SHOW server_version",
+        "SET ROLE somebody",
+        "RESET ROLE",
+        "GRANT SELECT ON t TO somebody",
         "EXPLAIN SELECT * FROM t",
         "ANALYZE t",
         "VACUUM",
@@ -542,17 +547,20 @@ def test_what_changes_no_result_is_passed_over(sql: str) -> None:
     [
         "SET search_path = other",
         "SET TIME ZONE 'UTC'",
-        "SET ROLE somebody",
         "EXPLAIN ANALYZE DELETE FROM t",
         "CREATE UNIQUE INDEX i ON t (v)",
         "DROP INDEX t_pkey",
-        "ALTER TABLE t ADD COLUMN w INT",
         "EXECUTE p",
         "CALL p()",
     ],
 )
 def test_what_may_change_anything_makes_the_rest_unknown(sql: str) -> None:
     assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
+
+
+def test_to_be_somebody_else_may_mean_other_tables() -> None:
+    steps = (("tx1", "SET ROLE somebody", None), WRONG_READ)
+    assert unknown(WORLD.history(RC, steps, {}, "CREATE SCHEMA somebody;"))
 
 
 def test_ddl_takes_effect_when_it_is_launched_not_when_it_completes() -> None:
@@ -576,6 +584,370 @@ def test_a_procedure_that_only_reads_is_passed_over() -> None:
 
     assert broken(history("SELECT v FROM t")) == (ViolationKind.WRONG_ROWS, 1)
     assert unknown(history("DELETE FROM t"))
+
+
+# -- writes inside of queries
+
+
+def both(sql: str, result: Sequence[Row] | int, c: Sequence[Row] = (), t: Sequence[Row] = ROWS) -> History:
+    loose = World(
+        "postgres",
+        Schema((replace(CHILD, foreign_keys=()), T), folds_names="lower"),
+        {"t": ROWS, "c": ((5, 1),)},
+        version="18.4",
+    )
+    return loose.history(RC, (("tx1", sql, result),), {"t": t, "c": ((5, 1), *c)})
+
+
+def test_a_query_sees_what_was_there_before_the_writes_inside_of_it() -> None:
+    write = "UPDATE t SET v = 11 WHERE id = 1 RETURNING id, v"
+    sql = f"WITH x AS ({write}) SELECT t.v, x.v FROM t JOIN x USING (id)"
+    new = ((1, 11), (2, 20))
+    assert passes(both(sql, [(10, 11)], t=new))
+    assert broken(both(sql, [(11, 11)], t=new)) == (ViolationKind.WRONG_ROWS, 0)
+    assert broken(both(sql, [(10, 11)])) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+@pytest.mark.parametrize(
+    "returning", ["RETURNING *", "RETURNING t.*", "RETURNING id, v", "RETURNING t.id AS one, v AS other"]
+)
+def test_what_a_write_returns_may_be_written_elsewhere(returning: str) -> None:
+    sql = f"WITH x AS (DELETE FROM t WHERE id = 1 {returning}) INSERT INTO c SELECT * FROM x"
+    assert passes(both(sql, 1, c=((1, 10),), t=ROWS[1:]))
+    assert broken(both(sql, 2, c=((1, 10),), t=ROWS[1:])) == (ViolationKind.WRONG_AFFECTED_COUNT, 0)
+    assert broken(both(sql, 1, c=((1, 11),), t=ROWS[1:])) == (ViolationKind.WRONG_FINAL_STATE, None)
+    nothing = sql.replace("id = 1", "id = 9")
+    assert passes(both(nothing, 0))
+
+
+def test_several_tables_may_be_written_at_once() -> None:
+    sql = "WITH x AS (UPDATE t SET v = 0), y AS (DELETE FROM c RETURNING a) SELECT count(*) FROM y"
+    history = both(sql, [(1,)], t=((1, 0), (2, 0)))
+    assert broken(history) == (ViolationKind.WRONG_FINAL_STATE, None)
+    assert history.final is not None
+    assert passes(replace(history, final={**history.final, "c": ()}))
+
+
+def test_a_write_inside_waits_like_any_other() -> None:
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx2", "WITH x AS (DELETE FROM t WHERE id = 1 RETURNING id) SELECT id FROM x", [(1,)]),
+    )
+    assert missing(history) is Hold.WRITTEN_ROW
+
+
+def test_writes_inside_that_have_to_do_with_each_other_are_unknown() -> None:
+    parent = "WITH x AS (INSERT INTO t VALUES (3, 30)) INSERT INTO c VALUES (1, 3)"
+    assert "with each other" in unknown(family(RC, ("tx1", parent, 1)))
+    looking = "WITH x AS (DELETE FROM c RETURNING a) UPDATE t SET v = (SELECT count(*) FROM c)"
+    assert "with each other" in unknown(both(looking, 2))
+    computed = "WITH x AS (DELETE FROM t RETURNING v + 1) SELECT * FROM x"
+    assert "an expression" in unknown(both(computed, [(11,), (21,)], t=()))
+
+
+# -- prepared statements and scripts
+
+
+@pytest.mark.parametrize(
+    ("prepare", "execute"),
+    [
+        ("PREPARE p AS UPDATE t SET v = 11 WHERE id = 1", "EXECUTE p"),
+        ("PREPARE p (int, int) AS UPDATE t SET v = $2 WHERE id = $1", "EXECUTE p(1, 11)"),
+        ("PREPARE p AS UPDATE t SET v = $2 WHERE id = $1", "EXECUTE p (1, 11)"),
+    ],
+)
+def test_execute_is_judged_as_the_statement_that_was_prepared(prepare: str, execute: str) -> None:
+    def history(count: int, seen: Sequence[Row]) -> History:
+        return told(
+            RC,
+            ("tx1", prepare, None),
+            ("tx1", execute, count),
+            ("tx2", "SELECT * FROM t WHERE id = 1", seen),
+            final=((1, 11), (2, 20)),
+        )
+
+    assert passes(history(1, [(1, 11)]))
+    assert broken(history(2, [(1, 11)])) == (ViolationKind.WRONG_AFFECTED_COUNT, 1)
+    assert broken(history(1, [(1, 10)])) == (ViolationKind.WRONG_ROWS, 2)
+
+
+@pytest.mark.parametrize(
+    ("prepare", "execute"),
+    [
+        ("PREPARE q AS UPDATE t SET v = 11", "EXECUTE p"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p(now())"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p(1.5)"),
+        ("PREPARE p AS UPDATE t SET v = $1", "EXECUTE p"),
+    ],
+)
+def test_what_execute_does_may_not_be_known(prepare: str, execute: str) -> None:
+    assert unknown(told(RC, ("tx1", prepare, None), ("tx1", execute, 1), WRONG_READ))
+
+
+def test_a_statement_is_prepared_for_its_own_session_until_it_is_given_up() -> None:
+    prepare = ("tx1", "PREPARE p AS SELECT * FROM t", None)
+    assert broken(told(RC, prepare, ("tx1", "EXECUTE p", [(1, 10)]))) == (ViolationKind.WRONG_ROWS, 1)
+    assert unknown(told(RC, prepare, ("tx2", "EXECUTE p", [(1, 10)])))
+    given_up = ("tx1", "DEALLOCATE p", None)
+    assert unknown(told(RC, prepare, given_up, ("tx1", "EXECUTE p", [(1, 10)])))
+
+
+BOTH = "UPDATE t SET v = 11 WHERE id = 1; UPDATE t SET v = 21 WHERE id = 2"
+CHANGED = ((1, 11), (2, 21))
+
+
+def test_a_script_is_judged_statement_by_statement() -> None:
+    assert passes(told(RC, ("tx1", BOTH, Script(1, 1)), final=CHANGED))
+    assert broken(told(RC, ("tx1", BOTH, Script(1, 2)), final=CHANGED)) == (
+        ViolationKind.WRONG_AFFECTED_COUNT,
+        0,
+    )
+    read = "UPDATE t SET v = 11 WHERE id = 1; SELECT * FROM t"
+    assert passes(told(RC, ("tx1", read, Script(1, [(1, 11), (2, 20)])), final=((1, 11), (2, 20))))
+    assert broken(told(RC, ("tx1", read, Script(1, ROWS)), final=((1, 11), (2, 20)))) == (
+        ViolationKind.WRONG_ROWS,
+        0,
+    )
+
+
+def test_a_script_outside_a_block_is_one_transaction() -> None:
+    failing = "UPDATE t SET v = 11 WHERE id = 1; INSERT INTO t VALUES (2, 0)"
+    step = ("tx1", failing, Script(1, ErrorKind.DUPLICATE_KEY))
+    assert passes(told(RC, step))
+    assert broken(told(RC, step, final=((1, 11), (2, 20)))) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_begin_takes_what_stands_before_it_into_its_transaction() -> None:
+    script = "UPDATE t SET v = 11 WHERE id = 1; BEGIN; UPDATE t SET v = 21 WHERE id = 2"
+    begun = ("tx1", script, Script(1, None, 1, after=TransactionState.OPEN))
+    assert passes(told(RC, begun, ("tx1", "ROLLBACK", None)))
+    assert broken(told(RC, begun, ("tx1", "ROLLBACK", None), final=((1, 11), (2, 20)))) == (
+        ViolationKind.WRONG_FINAL_STATE,
+        None,
+    )
+    ended = "BEGIN; UPDATE t SET v = 11 WHERE id = 1; COMMIT; UPDATE t SET v = 21 WHERE id = 2"
+    assert passes(told(RC, ("tx1", ended, Script(None, 1, None, 1)), final=CHANGED))
+
+
+def test_scripts_that_cannot_be_taken_apart_are_unknown() -> None:
+    held = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx2", BOTH, After(3, Script(1, 1))),
+        ("tx1", "COMMIT", None),
+        final=CHANGED,
+    )
+    assert "waited" in unknown(held)
+    level = "BEGIN ISOLATION LEVEL SERIALIZABLE; SELECT * FROM t; COMMIT"
+    assert "how its transactions run" in unknown(told(RC, ("tx1", level, Script(None, ROWS, None))))
+
+
+# -- columns that are added
+
+WIDE = ((1, 10, 5), (2, 20, 5))
+
+
+def test_rows_hold_the_default_of_a_new_column() -> None:
+    add = ("tx1", "ALTER TABLE t ADD COLUMN w INT DEFAULT 5", None)
+    assert passes(told(RC, add, ("tx2", "SELECT * FROM t", WIDE), final=WIDE))
+    assert broken(told(RC, add, ("tx2", "SELECT * FROM t", [(1, 10, 5), (2, 20, None)]), final=WIDE)) == (
+        ViolationKind.WRONG_ROWS,
+        1,
+    )
+    without = ("tx1", "ALTER TABLE T ADD W INT", None)
+    written = ("tx2", "UPDATE t SET w = v WHERE id = 1", 1)
+    inserted = ("tx2", "INSERT INTO t (id, w) VALUES (3, 7)", 1)
+    new = ((1, 10, 10), (2, 20, None), (3, None, 7))
+    assert passes(told(RC, without, written, inserted, final=new))
+    assert broken(told(RC, without, written, inserted, final=WIDE)) == (
+        ViolationKind.WRONG_FINAL_STATE,
+        None,
+    )
+
+
+def adding(seen: Sequence[Row], waits: bool = True) -> History:
+    return told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "ALTER TABLE t ADD COLUMN w INT DEFAULT 5", None),
+        ("tx1", "UPDATE t SET w = 6 WHERE id = 1", 1),
+        ("tx2", "SELECT * FROM t", After(4, seen) if waits else seen),
+        ("tx1", "ROLLBACK", None),
+        ("tx2", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        final=((1, 11), (2, 20)),
+    )
+
+
+def test_a_column_that_is_taken_back_was_never_there() -> None:
+    assert passes(adding(ROWS))
+    assert broken(adding(WIDE)) == (ViolationKind.WRONG_ROWS, 3)
+    assert missing(adding(ROWS, waits=False)) is Hold.TABLE
+
+
+def test_who_adds_a_column_waits_for_those_who_work_on_the_table() -> None:
+    def history(result: After | None) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t", ROWS),
+            ("tx2", "ALTER TABLE t ADD COLUMN w INT", result),
+            ("tx1", "COMMIT", None),
+            final=((1, 10, None), (2, 20, None)),
+        )
+
+    assert passes(history(After(3, None)))
+    assert missing(history(None)) is Hold.TABLE
+
+
+def test_a_snapshot_that_is_older_than_a_rewritten_table_is_unknown() -> None:
+    def history(definition: str, seen: Sequence[Row]) -> History:
+        return told(
+            RR,
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT 1", [(1,)]),
+            ("tx2", f"ALTER TABLE t ADD COLUMN w INT {definition}", None),
+            ("tx1", "SELECT * FROM t", seen),
+            ("tx1", "COMMIT", None),
+            final=seen,
+        )
+
+    assert passes(history("", ((1, 10, None), (2, 20, None))))
+    assert "rewritten" in unknown(history("DEFAULT 5", WIDE))
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "ALTER TABLE t ADD COLUMN w INT UNIQUE",
+        "ALTER TABLE t ADD COLUMN w INT DEFAULT random()",
+        "ALTER TABLE t ADD COLUMN w INT, ADD COLUMN x INT",
+        "ALTER TABLE t ADD COLUMN w INT NOT NULL",
+        "ALTER TABLE t ADD CONSTRAINT c CHECK (v > 0)",
+        "ALTER TABLE u ADD COLUMN w INT",
+    ],
+)
+def test_other_changes_of_tables_are_unknown(sql: str) -> None:
+    assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
+
+
+# -- constraints and triggers that come and go
+
+ADD_KEY = "ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (t_id) REFERENCES t (id) NOT VALID"
+
+
+def related(*steps: Step, c: Sequence[Row] = ((5, 1),), triggers: tuple[str, ...] = ()) -> History:
+    schema = Schema(
+        (replace(CHILD, foreign_keys=()), replace(T, triggers=triggers)),
+        folds_names="lower",
+    )
+    world = World("postgres", schema, {"t": ROWS, "c": ((5, 1),)}, version="18.4")
+    setup = (
+        "CREATE FUNCTION f() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END;';\n"
+        "CREATE FUNCTION g() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN DELETE FROM c; RETURN NULL; END;';\n"
+        "CREATE TRIGGER idle AFTER UPDATE ON t EXECUTE PROCEDURE f();\n"
+        "CREATE TRIGGER busy AFTER UPDATE ON t EXECUTE PROCEDURE g();"
+    )
+    return world.history(RC, steps, {"c": c}, setup)
+
+
+def test_a_foreign_key_that_is_added_holds_for_new_rows() -> None:
+    add = ("tx1", ADD_KEY, None)
+    assert passes(related(add, ("tx2", "INSERT INTO c VALUES (6, 9)", ErrorKind.FOREIGN_KEY)))
+    wrong = related(add, ("tx2", "INSERT INTO c VALUES (6, 9)", 1), c=((5, 1), (6, 9)))
+    assert broken(wrong) == (ViolationKind.WRONG_ERROR, 1)
+    taken_back = (("tx1", "BEGIN", None), add, ("tx1", "ROLLBACK", None))
+    assert passes(related(*taken_back, ("tx2", "INSERT INTO c VALUES (6, 9)", 1), c=((5, 1), (6, 9))))
+
+
+@pytest.mark.parametrize(
+    ("sql", "waits"),
+    [
+        ("INSERT INTO c VALUES (6, 1)", True),
+        ("DELETE FROM t WHERE id = 9", True),
+        ("SELECT * FROM c FOR UPDATE", False),
+    ],
+)
+def test_who_adds_a_foreign_key_keeps_writers_away_from_both_tables(sql: str, waits: bool) -> None:
+    result = [(5, 1)] if sql.startswith("SELECT") else int(sql.startswith("INSERT"))
+    history = related(
+        ("tx1", "BEGIN", None),
+        ("tx1", ADD_KEY, None),
+        ("tx2", sql, result),
+        ("tx1", "COMMIT", None),
+        c=((5, 1), (6, 1)) if sql.startswith("INSERT") else ((5, 1),),
+    )
+    if waits:
+        assert missing(history) is Hold.TABLE
+    else:
+        assert passes(history)
+
+
+def test_a_constraint_is_valid_only_if_all_rows_are() -> None:
+    validate = ("tx1", "ALTER TABLE c VALIDATE CONSTRAINT fk", None)
+    assert passes(related(("tx1", ADD_KEY, None), validate))
+    orphan = ("tx1", "INSERT INTO c VALUES (6, 9)", 1)
+    wrong = related(orphan, ("tx1", ADD_KEY, None), validate, c=((5, 1), (6, 9)))
+    assert broken(wrong) == (ViolationKind.WRONG_ERROR, 2)
+    assert unknown(related(validate))
+
+
+UPDATED = ("tx1", "UPDATE t SET v = v", 2)
+
+
+def test_a_trigger_that_does_nothing_changes_nothing() -> None:
+    assert passes(related(UPDATED, triggers=("idle",)))
+    assert "triggers" in unknown(related(UPDATED, triggers=("idle", "busy")))
+    assert passes(related(("tx1", "ALTER TABLE t DISABLE TRIGGER idle", None), UPDATED, triggers=("idle",)))
+    assert unknown(related(("tx1", "ALTER TABLE t DISABLE TRIGGER busy", None), triggers=("busy",)))
+    create = "CREATE TRIGGER new AFTER INSERT ON c FOR EACH ROW EXECUTE FUNCTION"
+    insert = ("tx2", "INSERT INTO c VALUES (6, 1)", 1)
+    assert passes(related(("tx1", f"{create} f()", None), insert, c=((5, 1), (6, 1))))
+    assert unknown(related(("tx1", f"{create} g()", None), insert, c=((6, 1),)))
+    held = related(("tx1", "BEGIN", None), ("tx1", f"{create} f()", None), insert, c=((5, 1), (6, 1)))
+    assert missing(held) is Hold.TABLE
+
+
+# -- two-phase commit
+
+
+def prepared(end: str, seen: Sequence[Row], level: Level = RC, final: Sequence[Row] = ROWS) -> History:
+    return told(
+        level,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx1", "PREPARE TRANSACTION 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+        ("tx2", f"{end} PREPARED 'one'", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", seen),
+        final=final,
+    )
+
+
+def test_a_prepared_transaction_ends_when_anybody_says_so() -> None:
+    new = ((1, 11), (2, 20))
+    assert passes(prepared("COMMIT", [(1, 11)], final=new))
+    assert passes(prepared("ROLLBACK", [(1, 10)]))
+    assert broken(prepared("COMMIT", [(1, 10)], final=new)) == (ViolationKind.WRONG_ROWS, 5)
+    assert broken(prepared("ROLLBACK", [(1, 10)], final=new)) == (ViolationKind.WRONG_FINAL_STATE, None)
+
+
+def test_a_prepared_transaction_keeps_its_locks() -> None:
+    def history(result: int | After) -> History:
+        return told(
+            RC,
+            ("tx1", "BEGIN", None),
+            ("tx1", "UPDATE t SET v = 11 WHERE id = 1", 1),
+            ("tx1", "PREPARE TRANSACTION 'one'", None),
+            ("tx2", "UPDATE t SET v = v + 1 WHERE id = 1", result),
+            ("tx1", "COMMIT PREPARED 'one'", None),
+            final=((1, 12), (2, 20)),
+        )
+
+    assert passes(history(After(4, 1)))
+    assert missing(history(1)) is Hold.WRITTEN_ROW
 
 
 # -- levels of single transactions
@@ -628,6 +1000,31 @@ def test_cycles_are_held_against_the_levels_of_the_transactions() -> None:
     assert not snapshot.is_violation
     assert serializable is not None
     assert serializable.kind is ViolationKind.FORBIDDEN_PHENOMENON
+
+
+def test_a_sum_depends_on_the_rows_that_it_sums_up() -> None:
+    def history(first: str, second: str, final: Sequence[Row]) -> History:
+        return told(
+            SER,
+            ("tx1", "BEGIN", None),
+            ("tx2", "BEGIN", None),
+            ("tx1", "SELECT sum(v) FROM t WHERE id = 1", [(10,)]),
+            ("tx2", "SELECT count(*), max(v) FROM t WHERE id = 2", [(1, 20)]),
+            ("tx1", first, 1),
+            ("tx2", second, 1),
+            ("tx1", "COMMIT", None),
+            ("tx2", "COMMIT", None),
+            final=final,
+        )
+
+    one, other = "UPDATE t SET v = 0 WHERE id = 2", "UPDATE t SET v = 0 WHERE id = 1"
+    skewed = graph.judge(history(one, other, ((1, 0), (2, 0))))
+    assert skewed is not None
+    assert skewed.kind is ViolationKind.FORBIDDEN_PHENOMENON
+    one, other = "INSERT INTO t VALUES (3, 30)", "INSERT INTO t VALUES (4, 40)"
+    apart = graph.judge(history(one, other, (*ROWS, (3, 30), (4, 40))))
+    assert apart is not None
+    assert apart.judgement is Judgement.PASS
 
 
 def test_a_deferrable_snapshot_may_be_as_late_as_the_wait_was_long() -> None:

@@ -2,13 +2,21 @@
 
 import pytest
 
-from acidtest.model import Column, Index, Row, Table
+from acidtest.casefile import parse_case
+from acidtest.examine import Examiner
+from acidtest.model import Column, Index, Judgement, Row, Table
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines import questions
 from acidtest.oracles.engines.pairing import are_whole, difference, new_versions, pair
-from acidtest.oracles.engines.stability import is_ordered_part_of, same_answer, why_unstable
+from acidtest.oracles.engines.stability import (
+    is_ordered_part_of,
+    may_stand_for_equals,
+    same_answer,
+    why_unstable,
+)
 from acidtest.sql.rendering import delete_rows, insert_rows, literal
 from acidtest.sql.shape import Shape, shape_of
+from acidtest.targets.resolve import open_target
 
 COLUMNS = (Column("id", "int", nullable=False), Column("v", "int", nullable=True))
 TABLE = Table("t", COLUMNS, (Index("PRIMARY", ("id",), unique=True, primary=True),))
@@ -124,6 +132,22 @@ def test_texts_may_tie_in_their_collation() -> None:
     assert same_answer(tree, [(1, "a"), (2, "A")], [(2, "A"), (1, "a")])
 
 
+@pytest.mark.parametrize(
+    ("sql", "either"),
+    [
+        ("SELECT a FROM t UNION SELECT a FROM t", True),
+        ("SELECT DISTINCT a FROM t", True),
+        ("SELECT MAX(a) FROM t", True),
+        ("SELECT a FROM t", False),
+    ],
+)
+def test_of_equal_texts_any_may_stand_for_all(sql: str, either: bool) -> None:
+    tree = shape(sql).tree
+    assert may_stand_for_equals(tree, [("B",)], [("b",)]) is either
+    assert not may_stand_for_equals(tree, [("B",)], [("c",)])
+    assert not may_stand_for_equals(tree, [("B",)], [("b",), ("B",)])
+
+
 def test_limit_may_cut_among_ties_only() -> None:
     tree = shape("SELECT id, v FROM t ORDER BY v LIMIT 1").tree
     assert is_ordered_part_of(tree, [(2, 1)], [(1, 1)]) is True
@@ -201,3 +225,46 @@ def test_what_asks_the_server_about_itself_is_unstable() -> None:
     plain = shape_of("SELECT abs(id) FROM t", "postgres")
     assert plain is not None
     assert why_unstable(plain) == ""
+
+
+# -- which rows an upsert came upon
+
+UPSERT = """\
+-- level: REPEATABLE READ
+-- setup
+CREATE TABLE t (id INT PRIMARY KEY, v INT);
+INSERT INTO t VALUES (1, 10), (2, 20);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ INSERT INTO t VALUES (3, 30);
+/* tx1 */ {statement};
+/* tx1 */ COMMIT;
+"""
+
+
+def judged_by_views(spec: str, statement: str) -> Judgement:
+    with open_target(spec) as target, Examiner(target, ["views"]) as examiner:
+        (verdict,) = examiner.examine(parse_case(UPSERT.format(statement=statement), "x")).verdicts
+    return verdict.judgement
+
+
+@pytest.mark.parametrize(
+    ("statement", "expected"),
+    [
+        ("INSERT INTO t VALUES (3, 0) ON DUPLICATE KEY UPDATE v = v + 1", Judgement.VIOLATION),
+        ("INSERT INTO t VALUES (3, 30) ON DUPLICATE KEY UPDATE v = v", Judgement.VIOLATION),
+        ("INSERT IGNORE INTO t VALUES (4, 0), (3, 0)", Judgement.VIOLATION),
+        ("INSERT IGNORE INTO t VALUES (1, 0), (4, 0)", Judgement.PASS),
+        ("INSERT INTO t VALUES (2, 0) ON DUPLICATE KEY UPDATE v = v + 1", Judgement.PASS),
+        ("INSERT IGNORE INTO t SELECT id + 1, v FROM t", Judgement.UNKNOWN),
+    ],
+)
+def test_an_upsert_must_fail_over_a_row_that_its_snapshot_lacks(statement: str, expected: Judgement) -> None:
+    assert judged_by_views("simulated@upsert-of-newer-row?engine=fail", statement) is expected
+
+
+@pytest.mark.parametrize("key", [1, 2, 3, 4])
+def test_an_upsert_that_fails_over_such_a_row_is_right(key: int) -> None:
+    statement = f"INSERT INTO t VALUES ({key}, 0) ON DUPLICATE KEY UPDATE v = v + 1"
+    assert judged_by_views("simulated?engine=fail", statement) is Judgement.PASS

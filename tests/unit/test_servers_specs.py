@@ -122,6 +122,14 @@ def test_several_releases_are_named_one_by_one_oldest_first(
         api.matching("mysql@>=10")
 
 
+def test_an_exact_release_is_taken_from_the_source_that_lists_it(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: object
+) -> None:
+    monkeypatch.setenv("ACIDTEST_CACHE", str(tmp_path))
+    assert api._choose(api.parse_spec("postgres@18.6")).source == "maven"
+    assert api._choose(api.parse_spec("postgres@18")).source == "pypi"
+
+
 def test_a_series_means_its_newest_release(monkeypatch: pytest.MonkeyPatch, tmp_path: object) -> None:
     monkeypatch.setenv("ACIDTEST_CACHE", str(tmp_path))
     chosen = {wish: api._choose(api.parse_spec(wish)) for wish in ("mysql@8", "mysql@5.7", "postgres@12")}

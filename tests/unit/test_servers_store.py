@@ -89,6 +89,17 @@ def test_program_of_another_kind_is_refused() -> None:
     assert nothing_is_left()
 
 
+def test_another_release_of_the_series_is_refused_and_not_installed(monkeypatch: pytest.MonkeyPatch) -> None:
+    def newer(folder: Path) -> None:
+        (folder / "mysqld").write_bytes(Path("/bin/true").read_bytes())
+        (folder / "mysqld").chmod(0o755)
+
+    monkeypatch.setattr(store, "ask_version", lambda _installation: "9.7.5")
+    with pytest.raises(InstallFailedError, match=r"mysql@9\.7\.4 cannot be had: .* has 9\.7\.5; nothing was"):
+        store.install(replace(RELEASE, version="9.7.4"), FakeSource(newer), no_progress)
+    assert nothing_is_left()
+
+
 @pytest.mark.usefixtures("small_files_only")
 def test_full_disk_is_one_sentence_and_leaves_nothing() -> None:
     def big(folder: Path) -> None:

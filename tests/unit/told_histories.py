@@ -25,7 +25,22 @@ from acidtest.model import (
 )
 from acidtest.oracles import solver
 
-Result = int | None | Sequence[Row] | ErrorKind
+Single = int | None | Sequence[Row] | ErrorKind
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Script:
+    """Several statements that were sent as one message, and where they leave the transaction."""
+
+    results: tuple[Single, ...]
+    after: TransactionState
+
+    def __init__(self, *results: Single, after: TransactionState = TransactionState.NONE) -> None:
+        object.__setattr__(self, "results", results)
+        object.__setattr__(self, "after", after)
+
+
+Result = Single | Script
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +68,8 @@ class World:
         self, level: Level, steps: Sequence[Step], final: Mapping[str, Sequence[Row]], setup: str = ""
     ) -> History:
         """The history of these steps; tables that `final` leaves out are as they were."""
-        text = "".join(f"/* {session} */ {sql};\n" for session, sql, _ in steps)
+        written = [(session, sql.replace(";", r"\;")) for session, sql, _ in steps]
+        text = "".join(f"/* {session} */ {sql};\n" for session, sql in written)
         case = parse_case(f"-- setup\n{setup or 'CREATE TABLE x (a INT);'}\n-- schedule\n{text}", "told")
         teller = _Teller(self.dbms)
         for number, (session, sql, result) in enumerate(steps):
@@ -88,10 +104,16 @@ class _Teller:
     def tell(self, number: int, session: str, sql: str, result: Result | After) -> None:
         before = self._standing.get(session, TransactionState.NONE)
         late = isinstance(result, After)
-        outcome = self._outcome(result.result if isinstance(result, After) else result, before)
-        after = self._after(sql, outcome, before)
+        told = result.result if isinstance(result, After) else result
+        singles = told.results if isinstance(told, Script) else (told,)
+        outcomes = [self._outcome(one, before) for one in singles]
+        outcome = next((one for one in outcomes if isinstance(one, Failed)), outcomes[-1])
+        after = told.after if isinstance(told, Script) else self._after(sql, outcome, before)
         self._standing[session] = after
-        self.records.append(Record(number, session, sql, outcome, waited=late, before=before, after=after))
+        parts = tuple(outcomes) if len(outcomes) > 1 else ()
+        self.records.append(
+            Record(number, session, sql, outcome, waited=late, before=before, after=after, parts=parts)
+        )
         self.events.append(Event(EventKind.LAUNCHED, number, session))
         if isinstance(result, After):
             self.events.append(Event(EventKind.BLOCKED, number, session))
@@ -102,7 +124,7 @@ class _Teller:
             self.events.append(Event(EventKind.RESUMED, step, other, cause=number))
             self.events.append(Event(EventKind.COMPLETED, step, other))
 
-    def _outcome(self, result: Result, before: TransactionState) -> Outcome:
+    def _outcome(self, result: Single, before: TransactionState) -> Rows | Affected | Failed:
         if isinstance(result, ErrorKind):
             whole = self._fails_whole and before is not TransactionState.NONE
             return Failed(result, "4711", "as told", Undone.TRANSACTION if whole else Undone.STATEMENT)
@@ -115,7 +137,11 @@ class _Teller:
         word = sql.split(maxsplit=1)[0].upper()
         if word in ("BEGIN", "START"):
             return TransactionState.OPEN
+        if "PREPARED" in sql.upper().split():
+            return before
         if word in ("COMMIT", "ROLLBACK") and "TO" not in sql.upper().split():
+            return TransactionState.NONE
+        if sql.upper().startswith("PREPARE TRANSACTION"):
             return TransactionState.NONE
         if isinstance(outcome, Failed) and self._fails_whole and before is TransactionState.OPEN:
             return TransactionState.FAILED

@@ -17,7 +17,7 @@ from acidtest.errors import UsageError
 from acidtest.generate import Profile, profile_of
 from acidtest.generate.profile import without
 from acidtest.model import Level
-from acidtest.oracles.registry import DEFAULT, check_names
+from acidtest.oracles.registry import DEFAULT, with_comparing
 from acidtest.targets.resolve import levels_of
 
 CHUNK_CASES = 200
@@ -40,6 +40,8 @@ class Settings:
     """Parts of the conflict construction that are switched off."""
     cases: int | None = None
     seconds: float | None = None
+    against: str | None = None
+    """The target that every case is run on as well, to compare."""
     instrument: float = 0.0
     """The share of schemas whose cases show versions."""
 
@@ -60,7 +62,7 @@ class Settings:
 
     def all_oracles(self) -> tuple[str, ...]:
         """The oracles that judge. A server that dies is always a finding."""
-        chosen = check_names(self.oracles) if self.oracles else DEFAULT
+        chosen = with_comparing(self.oracles or DEFAULT, self.against is not None)
         return tuple(dict.fromkeys((*chosen, CRASH)))
 
     def generator_profile(self) -> Profile:
@@ -112,7 +114,7 @@ class Chunk:
 
 def cells_of(settings: Settings) -> list[Cell]:
     """All cells; refuses what cannot be meant before any server is started."""
-    check_names(settings.oracles)
+    settings.all_oracles()
     settings.generator_profile()
     cells = []
     for target in settings.targets:

@@ -19,6 +19,7 @@ NO_SAY = "none of the oracles has a say at this level"
 ENDED_PROCESS = "it ended the process that it ran in"
 DEFECT = "a defect of acidtest, see errors.log"
 CRASH = "crash"
+DIFFERENTIAL = "differential"
 
 
 @dataclass(slots=True)
@@ -44,6 +45,12 @@ class Statistics:
     """By stage: generate, execute, judge, reduce."""
     disagreements: int = 0
     """Cases that one oracle calls a violation and another one, which would see it, does not."""
+    disagreeing: Counter[str] = field(default_factory=Counter)
+    """The same by who says what."""
+    abstained: Counter[str] = field(default_factory=Counter)
+    """By `oracle: reason`, whether others decided the case or not."""
+    allowed_differences: Counter[str] = field(default_factory=Counter)
+    """Cases that another target runs in another way, by what both promises say of that."""
     oracle_defects: int = 0
     """Cases on which an oracle failed; others may have decided them all the same."""
     unexplained_conflicts: int = 0
@@ -93,7 +100,12 @@ class Statistics:
         self.oracles.update(f"{verdict.oracle} {verdict.judgement.value}" for verdict in verdicts)
         self.violations += examined.judgement is Judgement.VIOLATION
         self.unexplained_conflicts += max((one.unexplained_conflicts for one in verdicts), default=0)
-        self.disagreements += disagreement(verdicts) is not None
+        if (sentence := disagreement(verdicts)) is not None:
+            self.disagreements += 1
+            self.disagreeing[sentence] += 1
+        unknown = (one for one in verdicts if one.judgement is Judgement.UNKNOWN)
+        self.abstained.update(f"{one.oracle}: {one.reason}" for one in unknown)
+        self.allowed_differences.update(known.title for one in verdicts for known in one.differences)
         self.oracle_defects += any(verdict.defect for verdict in verdicts)
         if is_instrumented(history.schema):
             probes = probes_of(history)

@@ -1,6 +1,7 @@
 """What a campaign says at its end: JSON for programs (docs/json.md), a few lines for people."""
 
 import io
+from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from acidtest.campaign.statistics import DIFFERENTIAL, Statistics
 from acidtest.campaign.view import View
 from acidtest.campaign.wording import (
     clock,
@@ -78,6 +80,11 @@ def to_json(
         "defects": counted.defects,
         "notes": list(view.notes),
         "disagreements": counted.disagreements,
+        "disagreeing": dict(top_reasons(counted.disagreeing, len(counted.disagreeing))),
+        "abstained": dict(top_reasons(counted.abstained, len(counted.abstained))),
+        "allowed_differences": dict(
+            top_reasons(counted.allowed_differences, len(counted.allowed_differences))
+        ),
         "unexplained_conflicts": counted.unexplained_conflicts,
         "instrumented": counted.instrumented,
         "probes": counted.probes,
@@ -168,11 +175,32 @@ def _account(view: View, stopped: str) -> list[str]:
         )
     if counted.disagreements:
         lines.append(f"cases about which oracles disagree: {counted.disagreements:,}")
+        lines += [f"  {number:,}: {who}" for who, number in top_reasons(counted.disagreeing, _REASONS_MAX)]
+    lines += _comparison(counted)
     if counted.unexplained_conflicts:
         lines.append(f"conflict errors without a reason: {counted.unexplained_conflicts:,}")
     if counted.defects:
         lines.append(f"cases with defects of acidtest: {counted.defects:,}; see errors.log in the folder")
     return [printable(line) for line in [*lines, f"findings: {found_counts(view)}"]]
+
+
+def _comparison(counted: Statistics) -> list[str]:
+    """What came of comparing with another target."""
+    skipped = Counter(
+        {reason: number for reason, number in counted.abstained.items() if reason.startswith(DIFFERENTIAL)}
+    )
+    lines = []
+    if different := sum(counted.allowed_differences.values()):
+        lines.append(f"cases that the other target runs in another way, as the promises allow: {different:,}")
+        shown = top_reasons(counted.allowed_differences, _REASONS_MAX)
+        lines += [f"  {number:,}: {why}" for why, number in shown]
+    if skipped:
+        lines.append(f"cases that could not be compared: {sum(skipped.values()):,}")
+        lines += [
+            f"  {number:,}: {why.removeprefix(f'{DIFFERENTIAL}: ')}"
+            for why, number in top_reasons(skipped, _REASONS_MAX)
+        ]
+    return lines
 
 
 def _table(groups: Sequence[Group], width: int, ascii_only: bool) -> str:

@@ -36,6 +36,7 @@ from acidtest.findings.signature import signature_of
 from acidtest.model import History
 from acidtest.pipeline import Pipeline, Trial
 from acidtest.report.prose import level_of
+from acidtest.targets import Target
 from acidtest.targets.resolve import open_target
 
 REPORT_EVERY_S = 0.5
@@ -82,8 +83,11 @@ class Worker:
         self._resources = resources
         self._pipelines: dict[str, Pipeline] = {}
         self._versions: dict[str, str] = {}
+        self._compared: Target | None = None
         self._stop: Stop | None = None
         self._broken_off = False
+        self._unheard = False
+        """A Stop came before the answer to a question; the answer is still to come."""
 
     def run(self) -> None:
         """Chunk after chunk."""
@@ -210,6 +214,9 @@ class Worker:
         """Take a Stop, if one has come."""
         while self._connection.poll():
             message = self._connection.recv()
+            if isinstance(message, Answer) and self._unheard:
+                self._unheard = False
+                continue
             assert isinstance(message, Stop), message
             self._stop = message
 
@@ -221,6 +228,7 @@ class Worker:
             assert isinstance(message, Stop), message
             self._stop = message
             if message.at_once:
+                self._unheard = True
                 return Decision.LEAVE
 
     def _tell(self, message: FromWorker) -> None:
@@ -235,12 +243,25 @@ class Worker:
             settings = self._settings
             profile = settings.generator_profile()
             pipeline = Pipeline(
-                target, settings.all_oracles(), profile, self._oracle_failed, settings.instrument
+                target,
+                settings.all_oracles(),
+                profile,
+                self._oracle_failed,
+                against=self._against(),
+                instrumented=settings.instrument,
             )
             self._pipelines[name] = self._resources.enter_context(pipeline)
             self._versions[name] = target.version
             self._tell(Opened(name, target.version))
         return self._pipelines[name]
+
+    def _against(self) -> Target | None:
+        """The target to compare with, opened once and shared by all that it is compared with."""
+        name = self._settings.against
+        if name is not None and self._compared is None:
+            self._tell(Doing(f"starting {name}"))
+            self._compared = self._resources.enter_context(open_target(self._specs[name]))
+        return self._compared
 
     def _oracle_failed(self, history: History, oracle: str, error: Exception) -> None:
         self._tell(defect_at(f"{history.case.id}, oracle {oracle}", error))

@@ -1,25 +1,31 @@
 """Whether a history is what its case file expects."""
 
+import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime, time, timedelta
 from decimal import Decimal
 from typing import TypeVar
 
 from acidtest.casefile.expectations import format_alternatives
-from acidtest.casefile.literals import format_rows
+from acidtest.casefile.literals import format_row, format_rows
 from acidtest.model import (
     Affected,
     Blocked,
+    Case,
     Condition,
     ErrorKind,
     ExpectAffected,
     Expectation,
     ExpectBlocked,
+    ExpectEnd,
     ExpectError,
+    ExpectLike,
     ExpectOk,
+    ExpectResumed,
     ExpectRows,
+    ExpectWarning,
     Failed,
     FinalExpectation,
     History,
@@ -58,7 +64,7 @@ def _unmet_steps(history: History) -> Iterable[Unmet]:
         levels = {history.levels[step.session]} if step.session in history.levels else set()
         record = records.get(step.index)
         for expectation in applicable(step.statement.expect, levels):
-            if record is None or not _holds(expectation, record):
+            if record is None or not _holds(expectation, record, history.case):
                 observed = "it was not run" if record is None else format_record(record)
                 yield Unmet(step.index, None, format_alternatives(expectation), observed)
 
@@ -93,14 +99,14 @@ def applicable(expectations: Sequence[E], levels: Iterable[Level]) -> tuple[E, .
     return special or tuple(one for one in expectations if not one.levels)
 
 
-def _holds(expectation: Expectation, record: Record) -> bool:
+def _holds(expectation: Expectation, record: Record, case: Case) -> bool:
     return any(
-        all(_meets(record, condition) for condition in conjunction)
+        all(_meets(record, condition, case) for condition in conjunction)
         for conjunction in expectation.alternatives
     )
 
 
-def _meets(record: Record, condition: Condition) -> bool:
+def _meets(record: Record, condition: Condition, case: Case) -> bool:
     outcome = record.outcome
     match condition:
         case ExpectRows(rows, ordered):
@@ -117,6 +123,28 @@ def _meets(record: Record, condition: Condition) -> bool:
             )
         case ExpectBlocked(blocked, by):
             return _waited(record) is blocked and _waited_for(record, by)
+        case ExpectResumed(by):
+            releaser = None if record.resumed_by is None else case.steps[record.resumed_by].session
+            return _waited(record) and not isinstance(outcome, Blocked) and releaser in (None, *by)
+        case ExpectEnd():
+            return isinstance(outcome, Rows | Affected | Failed | Indeterminate)
+        case ExpectWarning(code, present):
+            return present is any(code in (None, one.code) for one in record.warnings)
+        case ExpectLike(pattern, present):
+            return present is any(re.search(pattern, text) for text in _told(record))
+
+
+def _told(record: Record) -> Iterator[str]:
+    """What the DBMS said, row by row, error and warnings, as acidtest prints it."""
+    match record.outcome:
+        case Rows(columns, rows):
+            yield ", ".join(columns)
+            yield from map(format_row, rows)
+        case Failed(_, code, message):
+            yield f"{message} ({code})"
+        case Indeterminate(code, message):
+            yield f"{message} ({code})"
+    yield from (f"{one.level} {one.code}: {one.message}" for one in record.warnings)
 
 
 def _waited(record: Record) -> bool:

@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from typing import TypeVar
 
-from acidtest.casefile.literals import LITERAL, format_rows, read_literal
+from acidtest.casefile.literals import LITERAL, format_rows, format_value, read_literal
 from acidtest.casefile.source import Source
 from acidtest.errors import UsageError
 from acidtest.model import (
@@ -13,9 +14,13 @@ from acidtest.model import (
     ExpectAffected,
     Expectation,
     ExpectBlocked,
+    ExpectEnd,
     ExpectError,
+    ExpectLike,
     ExpectOk,
+    ExpectResumed,
     ExpectRows,
+    ExpectWarning,
     FinalExpectation,
     Level,
     Row,
@@ -35,7 +40,8 @@ _CODE = re.compile(r"[A-Za-z0-9_.-]*[A-Z0-9][A-Za-z0-9_.-]*", re.ASCII)
 _BARE_TABLE = re.compile(r"[\w$.]+")
 _QUOTED_TABLE = re.compile(r'"((?:[^"\n]++|"")++)"')
 _CONDITIONS = (
-    "rows such as (1,'a'), `no rows`, `ordered`, `affected`, `ok`, `error`, `blocked` or `not blocked`"
+    "rows such as (1,'a'), `no rows`, `ordered`, `affected`, `ok`, `error`, `blocked`, `not blocked`, "
+    "`resumed by`, `ends`, `warning`, `no warning`, `like` or `unlike`"
 )
 
 
@@ -109,18 +115,52 @@ class ExpectationReader:
         start = self._at
         word = self._match(_WORD)
         readers: dict[str, Callable[[], Condition]] = {
-            "no": self._no_rows,
+            "no": self._none,
             "ordered": self._ordered,
             "affected": self._affected,
             "ok": ExpectOk,
             "error": self._error,
             "blocked": self._blocked,
             "not": self._not_blocked,
+            "resumed": self._resumed,
+            "ends": ExpectEnd,
+            "warning": self._warning,
+            "like": self._like,
+            "unlike": lambda: replace(self._like(), present=False),
         }
         if word is None or word[0] not in readers:
             self._at = start
             raise self._wrong(_CONDITIONS)
         return readers[word[0]]()
+
+    def _none(self) -> ExpectRows | ExpectWarning:
+        return replace(self._warning(), present=False) if self._take_word("warning") else self._no_rows()
+
+    def _warning(self) -> ExpectWarning:
+        start = self._at
+        code = self._match(_ERROR_WORD)
+        if code is not None and not _CODE.fullmatch(code[0]):
+            self._at = start
+            raise self._wrong("a code, `or`, `;` or the end of the line after `warning`")
+        return ExpectWarning(code[0] if code else None)
+
+    def _like(self) -> ExpectLike:
+        self._skip()
+        start = self._at
+        text = self._value()
+        try:
+            if isinstance(text, str):
+                re.compile(text)
+                return ExpectLike(text)
+            reason = "a value of another type"
+        except re.error as problem:
+            reason = str(problem)
+        self._at = start
+        raise self._wrong("a regular expression in quotes", reason)
+
+    def _resumed(self) -> ExpectResumed:
+        self._need_word("by", "`resumed`")
+        return ExpectResumed(self._session_names())
 
     def _no_rows(self) -> ExpectRows:
         self._need_word("rows", "`no`")
@@ -154,12 +194,13 @@ class ExpectationReader:
         return ExpectError(kind, code)
 
     def _blocked(self) -> ExpectBlocked:
-        if not self._take_word("by"):
-            return ExpectBlocked()
+        return ExpectBlocked(by=self._session_names()) if self._take_word("by") else ExpectBlocked()
+
+    def _session_names(self) -> tuple[str, ...]:
         names = [self._session()]
         while self._take(","):
             names.append(self._session())
-        return ExpectBlocked(by=tuple(names))
+        return tuple(names)
 
     def _not_blocked(self) -> ExpectBlocked:
         self._need_word("blocked", "`not`")
@@ -265,6 +306,14 @@ def format_condition(condition: Condition) -> str:
             return f"blocked by {', '.join(by)}" if by else "blocked"
         case ExpectBlocked(False, ()):
             return "not blocked"
+        case ExpectResumed(by):
+            return f"resumed by {', '.join(by)}"
+        case ExpectEnd():
+            return "ends"
+        case ExpectWarning(code, present):
+            return " ".join(["warning" if present else "no warning", *filter(None, (code,))])
+        case ExpectLike(pattern, present):
+            return f"{'like' if present else 'unlike'} {format_value(pattern)}"
     raise ValueError("`not blocked` cannot name sessions")
 
 

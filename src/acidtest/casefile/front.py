@@ -1,16 +1,40 @@
 """The front block of a case file: keys, and the story that everything else is."""
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from enum import StrEnum
+from typing import TypeVar
 
 from acidtest.casefile.constraints import BOUND
 from acidtest.casefile.source import Source
 from acidtest.errors import UsageError
-from acidtest.model import Level, TargetConstraint
+from acidtest.model import Bug, BugKind, BugStatus, Level, Sighting, TargetConstraint
 from acidtest.sql.split import RULES
 
+K = TypeVar("K", bound=StrEnum)
+
 SECTIONS = ("setup", "schedule", "final", "teardown")
-_KEYS = ("id", "title", "link", "target", "level", "order")
+_KEYS = (
+    "id",
+    "title",
+    "link",
+    "target",
+    "level",
+    "order",
+    "server",
+    "repeat",
+    "compare",
+    "status",
+    "kind",
+    "reported",
+    "fixed",
+    "paper",
+    "levels",
+    "seen",
+)
+_SEVERAL = ("link", "target", "server", "seen")
+WITHOUT_TRANSACTIONS = "without transactions"
+NOWHERE = "no level"
 _SECTION_LINE = re.compile(r"--\s*(\w+)\s*")
 _KEY_LINE = re.compile(r"--\s*(?:([a-z][a-z_-]*)|(level)\s+(\S+?))\s*:(?=(\s|$)?)\s*(.*?)\s*")
 _EXPECT_LINE = re.compile(r"--\s*expect[\s:]")
@@ -34,6 +58,10 @@ class Front:
     level: Level | None = None
     session_levels: dict[str, tuple[Level, int]] = field(default_factory=dict)
     strict: bool = False
+    server: list[str] = field(default_factory=list)
+    repeat: int = 1
+    compared: bool = False
+    bug: Bug | None = None
     body: int = 0
 
 
@@ -85,7 +113,7 @@ class _FrontReader:
                 f"the key `{key}`",
             )
         name = f"{key} {session}" if session else key
-        if name in self._seen and key not in ("link", "target"):
+        if name in self._seen and key not in _SEVERAL:
             raise self._source.error(start, f"only one `{name}` line", "a second one")
         if not value:
             raise self._source.error(place, f"a value after `{name}:`")
@@ -106,10 +134,54 @@ class _FrontReader:
             if value != "strict":
                 raise self._source.error(place, "`strict`")
             front.strict = True
+        elif key in ("server", "repeat", "compare"):
+            self._store_run(key, value, place)
+        elif key != "level":
+            front.bug = self._bug(front.bug or Bug(), key, value, place)
         elif session:
             front.session_levels[session] = (self._level(value, place), start)
         else:
             front.level = self._level(value, place)
+
+    def _store_run(self, key: str, value: str, place: int) -> None:
+        """How the case wants to be run."""
+        if key == "server":
+            if not value.startswith("-"):
+                raise self._source.error(place, "an option of the server such as --query-cache-type=1")
+            self._front.server.append(value)
+        elif key == "compare":
+            if value != WITHOUT_TRANSACTIONS:
+                raise self._source.error(place, f"`{WITHOUT_TRANSACTIONS}`")
+            self._front.compared = True
+        else:
+            if not re.fullmatch(r"[1-9][0-9]{0,6}", value):
+                raise self._source.error(place, "how often to run it, a number from 1 on")
+            self._front.repeat = int(value)
+
+    def _bug(self, bug: Bug, key: str, value: str, place: int) -> Bug:
+        """What is known of the bug, with one line more."""
+        if key == "status":
+            return replace(bug, status=self._one_of(BugStatus, value, place))
+        if key == "kind":
+            return replace(bug, kind=self._one_of(BugKind, value, place))
+        if key == "levels":
+            return replace(bug, levels=self._several_levels(value, place))
+        if key == "seen":
+            target, _, levels = value.partition(" ")
+            where = () if levels.strip() == NOWHERE else self._several_levels(levels, place + len(target) + 1)
+            return replace(bug, seen=(*bug.seen, Sighting(target, where)))
+        if key == "reported":
+            return replace(bug, reported=value)
+        return replace(bug, fixed=value) if key == "fixed" else replace(bug, paper=value)
+
+    def _one_of(self, kinds: type[K], value: str, place: int) -> K:
+        try:
+            return kinds(value)
+        except ValueError:
+            raise self._source.error(place, f"one of: {', '.join(kinds)}") from None
+
+    def _several_levels(self, value: str, place: int) -> tuple[Level, ...]:
+        return tuple(self._level(one.strip(), place) for one in value.split(","))
 
     def _level(self, value: str, place: int) -> Level:
         try:

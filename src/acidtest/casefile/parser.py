@@ -21,7 +21,8 @@ from acidtest.sql.split import (
     tokens,
 )
 
-_SESSION_MARK = re.compile(r"/\*\s*([A-Za-z_][A-Za-z0-9_]*)(\+?)\s*\*/")
+_SESSION_MARK = re.compile(r"/\*\s*([A-Za-z_][A-Za-z0-9_]*)([+&]?)\s*\*/")
+_INCLUDE = re.compile(r"--\s*include\s+(\S.*?)\s*")
 _AWAIT = re.compile(r"--\s*await(?=\s|$)[ \t]*(.*?)\s*")
 _ESCAPED_QUOTE = re.compile(r"\\['\"]")
 
@@ -53,6 +54,10 @@ def _parse(source: Source) -> Case:
         expect_final=tuple(body.final),
         teardown=tuple(Statement(sql) for sql in body.teardown),
         strict=front.strict,
+        server=tuple(front.server),
+        repeat=front.repeat,
+        compared=front.compared,
+        bug=front.bug,
     )
 
 
@@ -134,12 +139,27 @@ class _BodyReader:
         section = section_name(token.text)
         if section and self._source.starts_line(token.start):
             self._enter(section, token.start)
+        elif self._section == "setup" and (include := _INCLUDE.fullmatch(token.text)):
+            self._include(include[1], token.start)
         elif self._section == "schedule" and (await_ := _AWAIT.fullmatch(token.text)):
             if not self._body.steps:
                 raise self._source.error(token.start, "a statement before `await`")
             self._awaits.append((len(self._body.steps) - 1, token.start + await_.start(1), await_[1]))
         elif directive := DIRECTIVE.match(token.text):
             self._directive(token.start, token.start + directive.end())
+
+    def _include(self, name: str, place: int) -> None:
+        """The statements of a file beside this one, as if they stood here."""
+        path = self._source.beside(name)
+        if not path.is_file():
+            raise self._source.error(place, f"a file {name} beside this one")
+        self._body.setup.extend(_BodyReader(Source.read(path), 0, self._rules).statements())
+
+    def statements(self) -> Iterator[str]:
+        """All statements of a text that is nothing but a set-up."""
+        for token in self._tokens:
+            if starts_statement(token):
+                yield self._statement(token, token.start)
 
     def _enter(self, section: str, place: int) -> None:
         if section in self._seen:
@@ -166,13 +186,13 @@ class _BodyReader:
     def _in_schedule(self, token: Token) -> None:
         mark = _SESSION_MARK.fullmatch(token.text) if token.kind is TokenKind.BLOCK_COMMENT else None
         if mark:
-            if mark[2] and [name for name, _ in self._body.steps[-1:]] != [mark[1]]:
+            if mark[2] == "+" and [name for name, _ in self._body.steps[-1:]] != [mark[1]]:
                 raise self._source.error(
                     token.start, f"a statement of {mark[1]} right before `/* {mark[1]}+ */`"
                 )
             first = self._next_solid(token)
             sql = self._statement(first, first.start)
-            self._body.steps.append((mark[1], Statement(sql, joined=bool(mark[2]))))
+            self._body.steps.append((mark[1], Statement(sql, joined=mark[2] == "+", parallel=mark[2] == "&")))
         elif starts_statement(token) or token.kind is TokenKind.SEMICOLON:
             expected = f"`/* session */` before the statement{self._backslash_hint()}"
             raise self._source.error(token.start, expected)

@@ -1,13 +1,14 @@
 """From a Case to the text of a case file, which reads back as the same Case."""
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import zip_longest
 
 from acidtest.casefile.expectations import format_expectation
+from acidtest.casefile.front import NOWHERE, WITHOUT_TRANSACTIONS
 from acidtest.casefile.parser import parse_case
 from acidtest.errors import UsageError
-from acidtest.model import Case, Level, Statement, Step, Transaction
+from acidtest.model import Bug, Case, Level, Statement, Step, Transaction
 from acidtest.sql.split import (
     RULES,
     STANDARD,
@@ -69,7 +70,32 @@ def front_lines(case: Case) -> Iterator[str]:
     yield from _levels(case.transactions)
     if case.strict:
         yield "-- order: strict"
+    yield from (f"-- server: {option}" for option in case.server)
+    if case.repeat > 1:
+        yield f"-- repeat: {case.repeat}"
+    if case.compared:
+        yield f"-- compare: {WITHOUT_TRANSACTIONS}"
+    if case.bug is not None:
+        yield from bug_lines(case.bug)
     yield from (f"-- {line}".rstrip() for line in case.story)
+
+
+def bug_lines(bug: Bug) -> Iterator[str]:
+    """The lines of the front block that tell what is known of a bug."""
+    yield f"-- status: {bug.status}"
+    if bug.kind is not None:
+        yield f"-- kind: {bug.kind}"
+    for key, text in (("reported", bug.reported), ("fixed", bug.fixed), ("paper", bug.paper)):
+        if text:
+            yield f"-- {key}: {text}"
+    if bug.levels:
+        yield f"-- levels: {short_names(bug.levels)}"
+    yield from (f"-- seen: {one.target} {short_names(one.levels) or NOWHERE}" for one in bug.seen)
+
+
+def short_names(levels: Iterable[Level]) -> str:
+    """Levels by their short names."""
+    return ", ".join(level.short for level in levels)
 
 
 def _levels(transactions: tuple[Transaction, ...]) -> Iterator[str]:
@@ -100,7 +126,8 @@ def _step_lines(step: Step, width: int, rules: Rules) -> Iterator[str]:
 
 def session_mark(step: Step) -> str:
     """The comment that names a step's session."""
-    return f"/* {step.session}{'+' if step.statement.joined else ''} */"
+    mark = "+" if step.statement.joined else "&" if step.statement.parallel else ""
+    return f"/* {step.session}{mark} */"
 
 
 def await_lines(step: Step) -> Iterator[str]:
@@ -149,6 +176,10 @@ _FIELDS = (
     "story",
     "targets",
     "strict",
+    "server",
+    "repeat",
+    "compared",
+    "bug",
     "setup",
     "schedule",
     "transactions",

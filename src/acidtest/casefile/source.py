@@ -39,6 +39,10 @@ class Source:
             found = f"the byte 0x{data[problem.start]:02x}"
             raise _complaint(str(path), before, "text in UTF-8", found) from None
 
+    def beside(self, name: str) -> Path:
+        """The path of a file beside this one."""
+        return Path(self.name).parent / name
+
     def error(self, offset: int, expected: str, found: str | None = None) -> UsageError:
         """The error for a place; what stands there is quoted unless `found` says it better."""
         return _complaint(self.name, self.text[:offset], expected, found or self.quote(offset))

@@ -11,6 +11,7 @@ from itertools import combinations
 
 from acidtest.claims.base import Claim
 from acidtest.claims.innodb import LEVELS as INNODB_LEVELS
+from acidtest.claims.innodb import SNAPSHOT_ISOLATION
 from acidtest.claims.tidb import MODE, OPTIMISTIC
 from acidtest.model import Known, Level, Status, TargetConstraint
 from acidtest.model.version import is_within
@@ -112,6 +113,30 @@ DEVIATIONS = (
     ),
     Deviation(
         Known(
+            "TIDB-46900",
+            "the snapshot shows a row that another deleted beside an own new row with the same primary key",
+            Status.CONFIRMED,
+            "https://github.com/pingcap/tidb/issues/46900",
+        ),
+        _on("tidb >=5.0"),
+        frozenset({_RR}),
+        _turned_on("keys_repeat_unless_clustered"),
+        without={MODE: OPTIMISTIC},
+    ),
+    Deviation(
+        Known(
+            "TIDB-28011",
+            "a read over a unique index returns a row twice that the transaction has locked by its key",
+            Status.CONFIRMED,
+            "https://github.com/pingcap/tidb/issues/28011",
+        ),
+        # came with pull request 25730, went with 42642
+        _on("tidb >=5.0.4 <7.1"),
+        frozenset({_RC, _RR}),
+        _turned_on("repeats_locked_row"),
+    ),
+    Deviation(
+        Known(
             "MDEV-26642",
             "an own write that leaves a row as another committed it is not seen (same-value update)",
             Status.CONFIRMED,
@@ -183,6 +208,18 @@ DEVIATIONS = (
         _on("mariadb"),
         frozenset({_RR}),
         _turned_on("misses_conflict_over_index"),
+        settings={_SNAPSHOT_ISOLATION: "ON"},
+    ),
+    Deviation(
+        Known(
+            "ACIDTEST-5",
+            "a statement over a secondary index passes by a row of its snapshot that is gone, no error 1020",
+            Status.UNCONFIRMED,
+            SNAPSHOT_ISOLATION,
+        ),
+        _on("mariadb"),
+        frozenset({_RR}),
+        _turned_on("misses_gone_over_index"),
         settings={_SNAPSHOT_ISOLATION: "ON"},
     ),
     Deviation(

@@ -41,7 +41,7 @@ def _simulated(level: Level, settings: Settings) -> Claim:
     return replace(claim, dbms="simulated", grammar="mysql")
 
 
-_CLAIMS: Mapping[str, Callable[[Level, Settings], Claim]] = {
+_CLAIMS: Mapping[str, Callable[[Level, Settings], Claim | None]] = {
     "mysql": _mysql,
     "mariadb": _mariadb,
     "simulated": _simulated,
@@ -49,7 +49,8 @@ _CLAIMS: Mapping[str, Callable[[Level, Settings], Claim]] = {
     "seekdb": lambda level, _settings: SEEKDB[level],
     "postgres": lambda level, _settings: POSTGRES[level],
     "sqlite": lambda _level, _settings: SQLITE,
-    "duckdb": lambda _level, _settings: DUCKDB,
+    # of releases before 2.0 the catalogue is known in part only
+    "duckdb": lambda _level, settings: None if settings.get("catalogue") == "partial" else DUCKDB,
 }
 
 

@@ -42,3 +42,12 @@ def changes_nothing(dbms: str, name: str) -> bool:
     """Whether a variable decides nothing that is judged."""
     wanted = name.lower()
     return wanted in CHANGE_NOTHING.get(dbms, ()) or wanted.startswith(_FAMILIES.get(dbms, ("\0",)))
+
+
+_ONE_SCHEMA = frozenset({"postgres", "mysql", "mariadb"})
+
+
+def has_one_schema(dbms: str) -> bool:
+    """Whether a changed definition holds for everybody as soon as the statement is over, and others are kept
+    away from the table until then. Elsewhere (SQLite, TiDB) a transaction may go on with the old one."""
+    return dbms in _ONE_SCHEMA

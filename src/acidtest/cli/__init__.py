@@ -8,15 +8,16 @@ import click
 
 from acidtest import __version__
 from acidtest.__main__ import INTERRUPTED
+from acidtest.cli.app import app
 from acidtest.cli.bench import bench
+from acidtest.cli.bugs import bugs
+from acidtest.cli.check import check
 from acidtest.cli.completion import completion
-from acidtest.cli.corpus import corpus
 from acidtest.cli.demo import demo
 from acidtest.cli.doctor import doctor
 from acidtest.cli.findings import findings
 from acidtest.cli.fuzz import fuzz
 from acidtest.cli.levels import levels
-from acidtest.cli.matrix import matrix
 from acidtest.cli.output import let_go, occupy_standard_files, reader_is_gone, say
 from acidtest.cli.reduce import reduce
 from acidtest.cli.run import run
@@ -54,6 +55,7 @@ def cli() -> None:
       acidtest fuzz mariadb@10.11 --for 10m          find bugs; acidtest findings shows them
       acidtest levels postgres                       anomalies x isolation levels, embedded PostgreSQL
       acidtest server install mariadb@10.11          a real server, no container, no root
+      acidtest bugs run -t mariadb@10.11             which known bugs show there
       acidtest run MDEV-26642 -t mariadb@10.11 -l all
 
     Exit codes: 0 clean, 1 findings, 2 usage or configuration, 3 the target failed, 70 a defect of
@@ -66,9 +68,10 @@ for command in (
     findings,
     reduce,
     run,
+    app,
     levels,
-    matrix,
-    corpus,
+    bugs,
+    check,
     selftest,
     server,
     doctor,

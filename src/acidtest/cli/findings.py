@@ -25,7 +25,7 @@ from acidtest.findings.baseline import baseline_of
 from acidtest.findings.baseline import write_baseline as store_baseline
 from acidtest.findings.groups import Group, Stored, grouped
 from acidtest.investigation.elsewhere import look_elsewhere, other_specs
-from acidtest.oracles.registry import ORACLES
+from acidtest.oracles.registry import BY_THEMSELVES
 from acidtest.report.findings import rate, replay_command, status_of
 from acidtest.report.folder import DATA, MINIMAL, REPORT, number_of
 from acidtest.report.titles import title, words_of
@@ -187,7 +187,7 @@ def _look_elsewhere(stored: Sequence[Stored], targets: Sequence[str]) -> list[St
     for spec in specs:
         check_spec(spec)
     with working() as progress:
-        return look_elsewhere(stored, specs, tuple(ORACLES), progress)
+        return look_elsewhere(stored, specs, BY_THEMSELVES, progress)
 
 
 # -- output

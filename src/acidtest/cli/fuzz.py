@@ -22,7 +22,7 @@ from acidtest.campaign.plan import Settings, cells_of
 from acidtest.campaign.status import make_status
 from acidtest.campaign.store import Store
 from acidtest.cli.baseline import baseline_option, load_baseline
-from acidtest.cli.options import complete_target
+from acidtest.cli.options import against_option, chosen_against, complete_target
 from acidtest.cli.output import say
 from acidtest.cli.progress import working
 from acidtest.errors import DEFECT_EXIT_CODE, TargetFailedError, UsageError
@@ -32,7 +32,7 @@ from acidtest.generate import PROFILES
 from acidtest.generate.profile import SWITCHES
 from acidtest.investigation.elsewhere import look_elsewhere, other_specs
 from acidtest.model import Level
-from acidtest.oracles.registry import DEFAULT, ORACLES, check_names
+from acidtest.oracles.registry import BY_THEMSELVES, DEFAULT, ORACLES, check_names
 from acidtest.report.folder import read_finding
 from acidtest.targets.resolve import expand_spec, is_own_file, require_target, without_password
 
@@ -78,6 +78,7 @@ def _duration(_context: click.Context, _param: click.Parameter, text: str | None
     help=f"Judge with {', '.join(ORACLES)} (may be repeated).  "
     f"[default: {', '.join(DEFAULT)}; ? means only where none before it decides]; crash always takes part.",
 )
+@against_option
 @click.option(
     "--profile",
     metavar="PROFILE",
@@ -155,6 +156,7 @@ def fuzz(
     levels: tuple[str, ...],
     mixed_levels: bool,
     oracles: tuple[str, ...],
+    against: tuple[str, ...],
     profile: str | None,
     seed: int | None,
     cases: int | None,
@@ -182,6 +184,7 @@ def fuzz(
     acidtest fuzz mariadb@10.11 --for 10m             every level of a real MariaDB, for ten minutes
     acidtest fuzz postgres -l SER --profile rich      the embedded PostgreSQL, until Ctrl-C
     acidtest fuzz mysql@9.7 mariadb@11.8 --cases 100000 --workers 4 --json
+    acidtest fuzz mariadb@10.11 --against mysql@9.7   each case on both, and what no promise explains
     acidtest fuzz --resume acidtest-fuzz-42           go on with it
     acidtest findings acidtest-fuzz-42                what it found
     """
@@ -200,10 +203,13 @@ def fuzz(
             "--mixed-levels": mixed_levels,
         }
         _refuse_with_resume(asked)
-        store, specs = _resumed(resume, targets, cases, seconds, workers)
+        store, specs = _resumed(resume, targets, against, cases, seconds, workers)
     else:
-        specs = _specs(targets, oracles)
-        _refuse_shared_files(specs, workers)
+        specs = _specs(targets)
+        other = _other_spec(against, specs)
+        if oracles and not check_names(oracles, bool(other)):
+            raise UsageError("a campaign without an oracle finds nothing; leave out --oracle none")
+        _refuse_shared_files(specs, other, workers)
         settings = Settings(
             targets=tuple(specs),
             levels=_short_names(levels),
@@ -216,9 +222,11 @@ def fuzz(
             without=without,
             cases=cases,
             seconds=seconds,
+            against=next(iter(other), None),
             instrument=DEFAULT_INSTRUMENTED if instrument is None else instrument,
         )
         cells_of(settings)
+        specs |= other
         store = Store.create(out or Path(f"acidtest-fuzz-{settings.seed}"), settings)
     with store:
         with make_status(sys.stderr, plain or None) as status:
@@ -236,16 +244,23 @@ def fuzz(
     return code
 
 
-def _specs(targets: tuple[str, ...], oracles: tuple[str, ...]) -> dict[str, str]:
+def _specs(targets: tuple[str, ...]) -> dict[str, str]:
     """The targets by the names that may be stored; refuses what cannot be had."""
     if not targets:
         raise UsageError("name a target to fuzz, e.g. acidtest fuzz postgres, or --resume DIR")
-    if oracles and not check_names(oracles):
-        raise UsageError("a campaign without an oracle finds nothing; leave out --oracle none")
     specs = {without_password(spec): spec for given in targets for spec in expand_spec(given)}
     for spec in specs.values():
         require_target(spec)
     return specs
+
+
+def _other_spec(against: tuple[str, ...], specs: Mapping[str, str]) -> dict[str, str]:
+    """The target to compare with by the name that may be stored; empty if there is none."""
+    spec = chosen_against(against, [*specs, *specs.values()])
+    if spec is None:
+        return {}
+    require_target(spec)
+    return {without_password(spec): spec}
 
 
 def _short_names(levels: tuple[str, ...]) -> tuple[str, ...]:
@@ -265,6 +280,7 @@ def _refuse_with_resume(asked: Mapping[str, object]) -> None:
 def _resumed(
     folder: Path,
     targets: tuple[str, ...],
+    against: tuple[str, ...],
     cases: int | None,
     seconds: float | None,
     workers: int | None,
@@ -274,6 +290,12 @@ def _resumed(
     try:
         settings = store.settings()
         specs = {name: name for name in settings.targets}
+        other = {settings.against: settings.against} if settings.against is not None else {}
+        for name, spec in _other_spec(against, specs).items():
+            if name not in other:
+                had = settings.against or "none"
+                raise UsageError(f"--against cannot be changed in a campaign that goes on; it has {had}")
+            other[name] = spec
         given = {without_password(spec): spec for spec in targets}
         for name, spec in given.items():
             if name not in specs:
@@ -281,9 +303,10 @@ def _resumed(
                     f"{name} is no target of the campaign in {folder}; it has {', '.join(specs)}"
                 )
             specs[name] = spec
-        for spec in specs.values():
+        for spec in (*specs.values(), *other.values()):
             require_target(spec)
-        _refuse_shared_files(specs, workers)
+        _refuse_shared_files(specs, other, workers)
+        specs |= other
         if cases is not None or seconds is not None:
             store.change_limits(replace(settings, cases=cases, seconds=seconds))
         cells_of(store.settings())
@@ -293,8 +316,11 @@ def _resumed(
     return store, specs
 
 
-def _refuse_shared_files(specs: Mapping[str, str], workers: int | None) -> None:
-    """A file that the user named can be had by one process only."""
+def _refuse_shared_files(specs: Mapping[str, str], other: Mapping[str, str], workers: int | None) -> None:
+    """A file that the user named can be had by one process only; every worker has the `other` one."""
+    for name, spec in other.items():
+        if is_own_file(spec) and (workers or 1) > 1:
+            raise UsageError(f"{name} can be had by one process only; leave out --workers")
     shares = share_out(list(specs), workers or 1)
     for name, spec in specs.items():
         if is_own_file(spec) and sum(name in share for share in shares) > 1:
@@ -329,7 +355,7 @@ def _try_elsewhere(store: Store) -> bool:
     try:
         with _interrupted_by_sigterm(), working() as progress:
             progress("trying the findings on the other installed targets; Ctrl-C leaves that out")
-            look_elsewhere(stored, other_specs(), tuple(ORACLES), progress)
+            look_elsewhere(stored, other_specs(), BY_THEMSELVES, progress)
     except UsageError as error:
         say(f"acidtest: {error}")  # the findings themselves are stored
     except KeyboardInterrupt:

@@ -1,16 +1,17 @@
 """Options that several commands share."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import click
 
 from acidtest import corpus
+from acidtest.errors import UsageError
 from acidtest.model import Level
-from acidtest.oracles.registry import ORACLES
+from acidtest.oracles.registry import BY_THEMSELVES, ORACLES
 from acidtest.targets import Target
-from acidtest.targets.resolve import known_specs
+from acidtest.targets.resolve import check_spec, known_specs, without_password
 
 EMBEDDED = "postgres"
 """The target that needs no installation."""
@@ -60,18 +61,48 @@ level_option: Decorator = click.option(
 )
 
 
-oracle_option: Decorator = click.option(
-    "--oracle",
-    "oracles",
-    metavar="ORACLE",
+def _oracle_option(default: tuple[str, ...]) -> Decorator:
+    return click.option(
+        "--oracle",
+        "oracles",
+        metavar="ORACLE",
+        multiple=True,
+        default=default,
+        show_default=True,
+        shell_complete=lambda _context, _param, incomplete: [
+            name for name in (*ORACLES, "none") if name.startswith(incomplete)
+        ],
+        help="Judge with this oracle (may be repeated), or `none`.",
+    )
+
+
+oracle_option = _oracle_option(BY_THEMSELVES)
+every_oracle_option = _oracle_option(tuple(ORACLES))
+"""For commands that have something to compare with by themselves."""
+
+
+against_option: Decorator = click.option(
+    "--against",
+    metavar="TARGET",
     multiple=True,
-    default=tuple(ORACLES),
-    show_default=True,
-    shell_complete=lambda _context, _param, incomplete: [
-        name for name in (*ORACLES, "none") if name.startswith(incomplete)
-    ],
-    help="Judge with this oracle (may be repeated), or `none`.",
+    shell_complete=complete_target,
+    help="Run each case on this DBMS or version, too, and compare (the oracle `differential`).",
 )
+
+
+def chosen_against(against: Sequence[str], targets: Iterable[str]) -> str | None:
+    """The one target to compare with, if there is one; not one of those that are tested."""
+    if len(against) > 1:
+        names = ", ".join(map(without_password, against))
+        raise UsageError(f"--against names one target to compare with, not {len(against)} ({names})")
+    for spec in against:
+        check_spec(spec)
+        if spec in targets:
+            raise UsageError(
+                f"--against {without_password(spec)} is a target itself; name another DBMS or version"
+            )
+        return spec
+    return None
 
 
 def chosen_levels(choice: Level | str | None, target: Target) -> tuple[Level | None, ...]:

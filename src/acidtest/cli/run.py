@@ -1,6 +1,7 @@
 """`acidtest run`: run cases, print what really happened, and judge it."""
 
 import json
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
@@ -9,14 +10,25 @@ import click
 from acidtest.casefile import Unmet, check, describe_constraints, printable, runs_on
 from acidtest.casefile.isolation import Difference
 from acidtest.cli.loading import load_cases
-from acidtest.cli.options import chosen_levels, level_option, oracle_option, target_option
+from acidtest.cli.options import (
+    against_option,
+    chosen_against,
+    chosen_levels,
+    level_option,
+    oracle_option,
+    target_option,
+)
+from acidtest.cli.output import say
 from acidtest.cli.paint import paint
 from acidtest.cli.specs import run_folders
+from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner
 from acidtest.execute import DiedLaterError, Limits
+from acidtest.histories import write_history
 from acidtest.instrument import NotInstrumentableError, Server, instrument
-from acidtest.model import Case, Level, Verdict
-from acidtest.oracles.registry import check_names
+from acidtest.model import Case, History, Level, Verdict
+from acidtest.oracles.registry import with_comparing
+from acidtest.oracles.walks import HistoryWalk
 from acidtest.report import (
     allowed_phenomena,
     disagreement,
@@ -36,6 +48,7 @@ from acidtest.targets.resolve import check_spec, open_target
 @target_option(multiple=True)
 @level_option
 @oracle_option
+@against_option
 @click.option("--ignore-known", is_flag=True, help="Known, documented behaviour does not count as a finding.")
 @click.option("--json", "as_json", is_flag=True, help="Print the runs as JSON (docs/json.md) instead.")
 @click.option(
@@ -43,6 +56,14 @@ from acidtest.targets.resolve import check_spec, open_target
     type=click.Path(exists=True, path_type=Path),
     metavar="FILE|FOLDER",
     help="Compare isolation specs with the outputs recorded there.  [default: expected/ beside their folder]",
+)
+@click.option(
+    "--export-history",
+    "export",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write what transactions read and wrote as a history for Elle and `acidtest check`: JSON if the "
+    "name ends in .json, else EDN. Of several runs each gets a number.",
 )
 @click.option(
     "--instrument",
@@ -65,9 +86,11 @@ def run(
     targets: tuple[str, ...],
     level: Level | str | None,
     oracles: tuple[str, ...],
+    against: tuple[str, ...],
     ignore_known: bool,
     as_json: bool,
     compare: Path | None,
+    export: Path | None,
     instrumented: bool,
     force: bool,
     limit_s: float,
@@ -85,25 +108,35 @@ def run(
     \b
     acidtest run my-case.sql                               on the embedded PostgreSQL
     acidtest run MDEV-26642 -t mariadb@10.11 -l all        a known bug at every isolation level
+    acidtest run my-case.sql -t mariadb@10.11 --against mysql@9.7       and what MySQL does with it
     acidtest run *.sql -t mysql://root@127.0.0.1:3306/ --json
     acidtest run postgresql/src/test/isolation/specs -t postgres@18
     """
-    check_names(oracles)
     for spec in targets:
         check_spec(spec)
+    other = chosen_against(against, targets)
+    oracles = with_comparing(oracles, other is not None)
     limits = Limits(statement_s=limit_s)
     if any(Path(name).is_dir() for name in cases):
+        if other is not None:
+            raise UsageError("--against compares cases and single specs, no folders of specs; leave it out")
         paths = [Path(name) for name in cases]
         return run_folders(paths, compare, targets, level, oracles, ignore_known, as_json, limits)
     loaded = [one for name in cases for one in load_cases(name, compare)]
     output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
+    output.exporter = None if export is None else Exporter(export)
     try:
-        for spec in targets:
-            with open_target(spec) as target, Examiner(target, oracles, limits=limits) as examiner:
-                for case in loaded:
-                    _run_case(case, examiner, level, output, force, instrumented)
-                if (late := examiner.executor.late_death()) is not None:
-                    output.died_later(Examined(late, examiner.judge(late)))
+        with ExitStack() as stack:
+            compared = None if other is None else stack.enter_context(open_target(other))
+            for spec in targets:
+                with (
+                    open_target(spec) as target,
+                    Examiner(target, oracles, limits=limits, against=compared) as examiner,
+                ):
+                    for case in loaded:
+                        _run_case(case, examiner, level, output, force, instrumented)
+                    if (late := examiner.executor.late_death()) is not None:
+                        output.died_later(Examined(late, examiner.judge(late)))
     finally:
         output.finish()  # whatever ended the last run, the others are not lost
     return output.exit_code
@@ -113,6 +146,7 @@ class Output:
     """Collects what the runs came to. 3 outweighs 1: of a target that died nothing else can be said."""
 
     exit_code = 0
+    exporter: "Exporter | None" = None
 
     def __init__(self, ignore_known: bool) -> None:
         self._ignore_known = ignore_known
@@ -124,6 +158,8 @@ class Output:
         differences: tuple[Difference, ...] | None,
     ) -> None:
         """One run ended. `differences` from its recorded output, if it has one."""
+        if self.exporter is not None:
+            self.exporter.write(run.history)
         if run.history.server_died:
             self.exit_code = 3
         elif (unmet or differences or any(map(self._counts, run.verdicts))) and self.exit_code == 0:
@@ -142,6 +178,30 @@ class Output:
 
     def _counts(self, verdict: Verdict) -> bool:
         return verdict.is_violation and not (verdict.is_explained and self._ignore_known)
+
+
+class Exporter:
+    """Writes runs as histories: the first one to the file, later ones beside it with a number."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._count = 0
+
+    def write(self, history: History) -> None:
+        """Write one run, or say why it cannot be written."""
+        self._count += 1
+        number = "" if self._count == 1 else f"-{self._count}"
+        path = self._path.with_name(f"{self._path.stem}{number}{self._path.suffix}")
+        walk = HistoryWalk(history)
+        if walk.trace is None:
+            reason = walk.verdict.reason or "the run breaks the level's promise, so its rows cannot be traced"
+            say(f"{history.case.id} is not written to {path}: {reason}")
+            return
+        try:
+            workload = write_history(walk.trace, path)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        say(f"{history.case.id} is written to {path} ({workload.value})")
 
 
 class TextOutput(Output):

@@ -5,12 +5,13 @@ import sys
 from collections.abc import Sequence
 
 import click
+from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from acidtest.cli.options import complete_target, oracle_option
-from acidtest.oracles.registry import check_names
+from acidtest.cli.options import complete_target, every_oracle_option
+from acidtest.oracles.registry import BY_THEMSELVES, check_names
 from acidtest.selftest import CLEAN, Downgrade, Kill, downgrades, kill_table
 from acidtest.simulated import BEHAVIOURS
 from acidtest.targets.resolve import check_spec, open_target
@@ -19,7 +20,7 @@ FORMAT = "acidtest-selftest/2"
 
 
 @click.command()
-@oracle_option
+@every_oracle_option
 @click.option(
     "-t",
     "--target",
@@ -55,8 +56,9 @@ def selftest(
     """Prove the oracles: plant faults in the simulated target and print who notices which.
 
     Every row is a fault of an engine; a cell counts the runs in which the oracle found a violation of a kind
-    that the fault shows as. The last row of an engine has no fault and must be empty. Exit code 1 if a fault
-    survives all oracles, or if there is a false alarm.
+    that the fault shows as. The last row of an engine has no fault and must be empty. The oracle
+    `differential` compares with the same engine without a fault. Exit code 1 if a fault survives all oracles,
+    or if there is a false alarm.
 
     \b
     acidtest selftest                              the kill table of all engines
@@ -65,7 +67,8 @@ def selftest(
     """
     names = [name for name in check_names(oracles) if name != "crash"]  # nothing crashes here
     if target is not None:
-        return _downgrade(target, names, seed, random_cases, as_json)
+        alone = [name for name in names if name in BY_THEMSELVES]
+        return _downgrade(target, alone, seed, random_cases, as_json)
     with Progress(console=Console(stderr=True), disable=not sys.stderr.isatty(), transient=True) as progress:
         task = progress.add_task("faults", total=None)
         kills = kill_table(
@@ -110,13 +113,16 @@ def _print_json(faults: Sequence[Kill], clean: Sequence[Kill], survivors: Sequen
 
 
 def _print_kills(kills: Sequence[Kill], survivors: Sequence[str], names: Sequence[str]) -> None:
-    table = Table("engine", "fault", "runs")
+    table = Table("engine", "fault", "runs", box=SIMPLE_HEAD, padding=(0, 1, 0, 0), show_edge=False)
     for name in names:
         table.add_column(name, justify="right")
     for kill in kills:
         cells = [str(kill.noticed[name]) if kill.noticed[name] else "·" for name in names]
         table.add_row(kill.engine, kill.fault, str(kill.runs), *cells, end_section=kill.fault == CLEAN)
     console = Console()
+    wide = console.options.update(max_width=1000)
+    # Names must be read whole, so rather the lines are longer than the screen is wide.
+    console.width = max(console.width, console.measure(table, options=wide).maximum)
     console.print(table)
     faults = [kill for kill in kills if kill.fault != CLEAN]
     twice = sum(len(kill.killed_by) >= 2 for kill in faults)

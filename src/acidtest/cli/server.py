@@ -11,7 +11,8 @@ from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
 from rich.table import Table
 
 from acidtest import servers
-from acidtest.servers import RunningServer
+from acidtest.errors import UsageError
+from acidtest.servers import RunningServer, embedded
 from acidtest.servers.detached import find_running, running, start_detached, stop_detached
 from acidtest.servers.shell import open_shell
 
@@ -90,12 +91,27 @@ def install(specs: tuple[str, ...]) -> None:
       acidtest server install mysql@5.6              through npm
       acidtest server install 'mariadb@*' 'mysql@>=8 <9'
       acidtest server install tidb@8.5.4             built from source, in minutes
+      acidtest server install duckdb@1.4.3 sqlite@3.45
     """
-    wanted = [one for spec in specs for one in servers.matching(spec)]
-    for spec in dict.fromkeys(wanted):
-        with _progress() as progress:
-            made = servers.install(spec, progress)
-        click.echo(f"{made.spec} is installed (from {made.source}, in {made.root})")
+    for spec in dict.fromkeys(specs):
+        name, _, version = spec.partition("@")
+        if name in embedded.WHEELS:
+            _install_embedded(name, version)
+            continue
+        for one in servers.matching(spec):
+            with _progress() as progress:
+                made = servers.install(one, progress)
+            click.echo(f"{made.spec} is installed (from {made.source}, in {made.root})")
+
+
+def _install_embedded(name: str, version: str) -> None:
+    if not version:
+        raise UsageError(
+            f"{name} comes with Python; a release of its own needs a version, such as {name}@3.45"
+        )
+    with _progress() as progress:
+        made = embedded.install(name, version, progress)
+    click.echo(f"{made.spec} is installed (from pypi, in {made.folder})")
 
 
 @server.command()
@@ -143,7 +159,9 @@ def remove(specs: tuple[str, ...]) -> None:
       acidtest server remove mysql@5.6
     """
     for spec in specs:
-        click.echo(f"{servers.remove(spec).spec} is removed")
+        name, _, version = spec.partition("@")
+        gone = embedded.remove(name, version) if name in embedded.WHEELS else servers.remove(spec)
+        click.echo(f"{gone.spec} is removed")
 
 
 @server.command()
@@ -179,6 +197,7 @@ def _rows() -> list[dict[str, str | int | None]]:
     for have in known:
         note = str(have.root) if have.source == "machine" else ""
         rows.append(_row(have.dbms, have.version, "installed", have.source, servers.size_bytes(have), note))
+    rows += [_row(one.dbms, one.version, "installed", "pypi", None, "") for one in embedded.installed()]
     for offer in servers.available():
         wanted = servers.Spec(offer.dbms, offer.version)
         if not any(wanted.accepts(have.dbms, have.version) for have in known):

@@ -24,6 +24,19 @@ PREVENTING = frozenset(
 )
 """Errors by which a DBMS says: another transaction is in the way, try again."""
 
+BESIDE_THE_POINT = frozenset(
+    {
+        ErrorKind.SYNTAX,
+        ErrorKind.NO_SUCH_OBJECT,
+        ErrorKind.UNSUPPORTED,
+        ErrorKind.ACCESS,
+        ErrorKind.RESOURCES,
+        ErrorKind.CANCELLED,
+        ErrorKind.CONNECTION_LOST,
+    }
+)
+"""Errors that say more about the version, or the machine, than about a bug."""
+
 
 class Observed(StrEnum):
     """What came of an anomaly in one run."""

@@ -145,6 +145,8 @@ def _source(compiler: Compiler, node: exp.Expression, plan_of: PlanOf) -> Rows:
 
 
 def _table(compiler: Compiler, node: exp.Table) -> Rows:
+    if isinstance(node.this, exp.ExplodingGenerateSeries):
+        return _series(compiler, node)
     if not isinstance(node.this, exp.Identifier):
         raise Unknown("table functions")
     if any(node.args.get(key) for key in ("partition", "pivots", "sample", "version", "joins", "db")):
@@ -162,6 +164,39 @@ def _table(compiler: Compiler, node: exp.Table) -> Rows:
         return lambda base: [(*row, at) for at, row in enumerate(base[0].work[known])]
     stored = table.name
     return lambda base: [(*row, at) for at, row in enumerate(base[0].views[stored])]
+
+
+SERIES_MAX = 20_000
+"""Rows of a series before it takes too long."""
+
+
+def _series(compiler: Compiler, node: exp.Table) -> Rows:
+    """generate_series over constant integers. Its alias names the table, and its column if no other does:
+    https://www.postgresql.org/docs/current/queries-table-expressions.html#QUERIES-TABLEFUNCTIONS"""
+    bounds = [node.this.args.get(part) for part in ("start", "end", "step")]
+    start, end, step = (_constant_integer(one) if one is not None else 1 for one in bounds)
+    if step == 0:
+        raise Unknown("a series without a step")
+    numbers = range(start, end + (1 if step > 0 else -1), step)
+    if len(numbers) > SERIES_MAX:
+        raise Unknown(f"a series of more than {SERIES_MAX} rows")
+    alias = node.args.get("alias")
+    name = compiler.dialect.fold_table(alias.this) if alias and alias.this else "generate_series"
+    columns = alias.args.get("columns") or [] if alias else []
+    column = compiler.dialect.fold_name(columns[0]) if columns else name
+    scope = compiler.scope
+    largest = exp.Literal.number(max(map(abs, (start, end, step))))
+    scope.sources.append(Source(name, (Field(column, compiler.compile(largest).type, scope.width),)))
+    scope.width += 1
+    return lambda _base: [(number,) for number in numbers]
+
+
+def _constant_integer(node: exp.Expression) -> int:
+    if isinstance(node, exp.Neg):
+        return -_constant_integer(node.this)
+    if isinstance(node, exp.Literal) and node.is_int:
+        return int(node.this)
+    raise Unknown("a series whose bounds are no integers")
 
 
 def find_table(catalog: Schema, dialect: Dialect, name: str) -> Table:

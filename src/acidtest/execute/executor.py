@@ -1,7 +1,7 @@
 """Runs case after case on one target with the same sessions, and leaves them clean."""
 
 import select
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from time import monotonic
 from typing import Self
@@ -21,7 +21,6 @@ from acidtest.model import (
     Level,
     Outcome,
     Overran,
-    Record,
     State,
     Statement,
 )
@@ -76,6 +75,8 @@ class Executor:
     def _run(self, case: Case, feed: Feed | None, fresh: bool) -> History:
         levels = {tx.name: tx.level or self.target.default_level for tx in case.transactions}
         self.target.check_levels(levels.values())
+        if case.server != self.target.arguments:
+            self._serve_with(case.server)
         self._connect()
         try:
             if self._distrusted:
@@ -91,7 +92,7 @@ class Executor:
             self.target,
             sessions,
             inquiry=self.inquiry,
-            revive=self._watch_again,
+            backstage=_Backstage(self, sessions, levels),
             listener=self._listener,
             limits=self._limits,
             log=self._new_log(),
@@ -103,7 +104,8 @@ class Executor:
             raise
         if feed is not None:
             case = as_it_went(case, log.records.values())
-        broken = any(map(_is_internal, log.records.values()))
+        outcomes = [record.outcome for record in log.records.values()]
+        broken = any(isinstance(one, Failed) and one.kind is ErrorKind.INTERNAL for one in outcomes)
         final, failures, died = self._finish(case, sessions, fresh, broken)
         self._last = History(
             origin=case,
@@ -121,6 +123,12 @@ class Executor:
             died=died,
         )
         return self._last
+
+    def _serve_with(self, arguments: Sequence[str]) -> None:
+        """Have the server started as a case wants it; whoever died before has to be told first."""
+        self._blame_last("it does not answer any more")
+        self._disconnect()
+        self.target.serve_with(arguments)
 
     def late_death(self) -> History | None:
         """The last run as it has to be told now, if the server has died since it was; asked once."""
@@ -151,7 +159,7 @@ class Executor:
         """Be connected to a living server; one of ours that died is started again."""
         if self._connected:
             if self.inquiry is not None and self.inquiry.dead:
-                self._watch_again()
+                self.watch_again()
             return
         if not self.target.is_alive():
             self._blame_last("it does not answer any more")
@@ -165,17 +173,23 @@ class Executor:
             self._listener.listen_to(watch)
         self._connected = True
 
-    def _watch_again(self) -> bool:
+    def watch_again(self) -> bool:
         """Replace a watch whose connection was lost; False if the server is gone."""
         if self.inquiry is None or not self.target.is_alive():
             return False
-        self._listener.forget(self.inquiry.watch)
-        self.inquiry.watch.close()
+        self._close_watch(self.inquiry)
+        self._open_watch(self.inquiry)
+        return True
+
+    def _close_watch(self, inquiry: Inquiry) -> None:
+        self._listener.forget(inquiry.watch)
+        inquiry.watch.close()
+
+    def _open_watch(self, inquiry: Inquiry) -> None:
         watch = self.target.watch()
         assert watch is not None, "a target whose statements can wait has a watch"
-        self.inquiry.revive(watch)
+        inquiry.revive(watch)
         self._listener.listen_to(watch)
-        return True
 
     def _disconnect(self) -> None:
         for session in self._sessions:
@@ -195,10 +209,33 @@ class Executor:
             self._sessions.append(self.target.open_session())
         sessions = dict(zip(levels, self._sessions, strict=False))
         for name, session in sessions.items():
-            self.target.set_level(session, levels[name])
-            if self.inquiry is not None:
-                self._listener.listen_to(session)
+            self._make_ready(session, levels[name])
         return sessions
+
+    def _make_ready(self, session: Session, level: Level) -> None:
+        self.target.set_level(session, level)
+        if self.inquiry is not None:
+            self._listener.listen_to(session)
+
+    def hang_up(self, session: Session, level: Level) -> Session:
+        """Close a session as its client would, and open another."""
+        self._listener.forget(session)
+        self.target.hang_up(session)
+        fresh = self.target.open_session()
+        self._sessions[self._sessions.index(session)] = fresh
+        self._make_ready(fresh, level)
+        return fresh
+
+    def reboot(self, kill: bool, levels: dict[str, Level]) -> dict[str, Session]:
+        """Start the server again on its data, with a new watch and new sessions."""
+        for session in list(self._sessions):
+            self._drop(session)
+        if self.inquiry is not None:
+            self._close_watch(self.inquiry)
+        self.target.reboot(kill)
+        if self.inquiry is not None:
+            self._open_watch(self.inquiry)
+        return self._ready_sessions(levels)
 
     # -- after the schedule
 
@@ -216,7 +253,7 @@ class Executor:
         failures: _TeardownFailures = ()
         try:
             self._clean(case, sessions)
-            if any(may_change_schema(step.sql) for step in case.steps):
+            if any(may_change_schema(step.statement.sql) for step in case.steps):
                 self._ground.reread()
             final = self._ground.state()
             failures = self._tear_down(case)
@@ -273,12 +310,11 @@ class Executor:
 
     def _clean(self, case: Case, sessions: dict[str, Session]) -> None:
         """End open transactions; replace sessions that are lost or cannot be cleaned, if the server lives."""
+        marked = {step.session for step in case.steps if may_leave_session_traces(step.statement.sql)}
         for name, session in sessions.items():
             if session.alive:
-                own = (step.sql for step in case.steps if step.session == name)
-                traces = any(map(may_leave_session_traces, own))
                 try:
-                    self.target.clean(session, thorough=traces)
+                    self.target.clean(session, thorough=name in marked)
                 except TargetFailedError:
                     session.close()  # what it still holds must not reach the next case
         lost = [session for session in self._sessions if not session.alive]
@@ -293,5 +329,21 @@ class Executor:
         session.close()
 
 
-def _is_internal(record: Record) -> bool:
-    return isinstance(record.outcome, Failed) and record.outcome.kind is ErrorKind.INTERNAL
+class _Backstage:
+    """The executor as one run sees it; keeps the run's sessions up to date."""
+
+    def __init__(self, executor: Executor, sessions: dict[str, Session], levels: dict[str, Level]) -> None:
+        self._executor = executor
+        self._sessions = sessions
+        self._levels = levels
+
+    def revive(self) -> bool:
+        return self._executor.watch_again()
+
+    def hang_up(self, name: str) -> Session:
+        self._sessions[name] = self._executor.hang_up(self._sessions[name], self._levels[name])
+        return self._sessions[name]
+
+    def reboot(self, kill: bool) -> dict[str, Session]:
+        self._sessions.update(self._executor.reboot(kill, self._levels))
+        return self._sessions

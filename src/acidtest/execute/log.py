@@ -46,10 +46,11 @@ class Log:
         """A step got its reply."""
         self.event(EventKind.COMPLETED, flight.step)
         outcome: Outcome = reply.outcome
-        if isinstance(outcome, Failed) and _may_have_committed(flight, outcome):
-            outcome = Indeterminate(outcome.code, outcome.message)
-        elif _lost_transaction(flight, reply):
-            self.event(EventKind.ABORTED, flight.step)
+        if isinstance(outcome, Failed):
+            if _may_have_committed(flight, outcome):
+                outcome = Indeterminate(outcome.code, outcome.message)
+            elif _lost_transaction(flight, outcome):
+                self.event(EventKind.ABORTED, flight.step)
         self._record(flight, outcome, reply)
 
     def close(self, flight: "Flight", outcome: Blocked | Overran) -> None:
@@ -94,11 +95,7 @@ def _may_have_committed(flight: "Flight", lost: Failed) -> bool:
     )
 
 
-def _lost_transaction(flight: "Flight", reply: Reply) -> bool:
+def _lost_transaction(flight: "Flight", error: Failed) -> bool:
     """Whether an open transaction was undone by the error."""
-    outcome = reply.outcome
-    return (
-        isinstance(outcome, Failed)
-        and outcome.undone in (Undone.TRANSACTION, Undone.CONNECTION)
-        and flight.before is TransactionState.OPEN
-    )
+    undone = error.undone in (Undone.TRANSACTION, Undone.CONNECTION)
+    return undone and flight.before is TransactionState.OPEN

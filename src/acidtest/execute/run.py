@@ -8,17 +8,19 @@ to choose a victim. Pauses only pace the questions.
 
 import re
 import select
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from time import monotonic
 
 from acidtest.errors import TargetFailedError
+from acidtest.execute.acts import Act, Backstage, act_of
 from acidtest.execute.feed import Feed
 from acidtest.execute.inquiry import Inquiry
 from acidtest.execute.listener import Listener
 from acidtest.execute.log import Log
 from acidtest.model import (
+    Affected,
     Blocked,
     ErrorKind,
     EventKind,
@@ -39,7 +41,7 @@ NOT_RELEASED = frozenset(
 """Errors that end a wait although nobody gave up the lock."""
 
 _TIMEOUT = re.compile(
-    r"\b\w*(?:lock_wait|lock|statement|transaction)_timeout\b|\bmax_statement_time\b|\bWAIT\s+\d",
+    r"\b\w*(?:lock_wait|lock|statement|transaction|session)_timeout\b|\bwait_timeout\b|\bmax_statement_time\b|\bWAIT\s+\d",
     re.IGNORECASE,
 )
 """A case that sets a time-out wants to see it come."""
@@ -94,16 +96,16 @@ class Run:
         sessions: Mapping[str, Session],
         *,
         inquiry: Inquiry | None,
-        revive: Callable[[], bool],
+        backstage: Backstage,
         listener: Listener,
         limits: Limits,
         log: Log,
     ) -> None:
         self._target = target
-        self._sessions = sessions
+        self._sessions = dict(sessions)
         self._names = {session: name for name, session in sessions.items()}
         self._inquiry = inquiry
-        self._revive = revive
+        self._backstage = backstage
         self._listener = listener
         self._limits = limits
         self._feed = feed
@@ -123,9 +125,13 @@ class Run:
         while True:
             step = self._take_next()
             if step is not None:
-                self._launch(step)
+                act = act_of(step.sql)
+                self._launch(step) if act is None else self._perform(step, act)
+                if step.statement.parallel and self._can_go_on():
+                    continue
                 self._settle()
-                self._await_answers(step)
+                if step.statement.awaits:
+                    self._await_answers(step)
             elif not self._goes_on_later():
                 break
         self._end_waits()
@@ -137,12 +143,16 @@ class Run:
 
     def _take_next(self) -> Step | None:
         """The next step that is to be sent; what is not is omitted."""
-        free = {name for name, session in self._sessions.items() if session not in self._flights}
+        free: Collection[str] = self._sessions
+        if self._flights:
+            free = {name for name, session in self._sessions.items() if session not in self._flights}
         while (step := self._feed.next(free)) is not None:
-            if (why := self._given_up.get(step.session) or self._cut_short(step)) is None:
-                self._last[step.session] = step
-                return step
+            why = self._given_up.get(step.session)
+            if why is None and step.statement.joined:
+                why = self._cut_short(step)
             self._last[step.session] = step
+            if why is None:
+                return step
             self.log.skip(step, Omitted(why))
             self._tell(step)
         return None
@@ -152,9 +162,9 @@ class Run:
         self._feed.replied(step, self.log.records[step.index])
 
     def _cut_short(self, step: Step) -> str | None:
-        """Why a statement is not sent although its session is free: its step ended before it."""
+        """Why a joined statement is not sent although its session is free: its step ended before it."""
         before = self._last.get(step.session)
-        if not step.statement.joined or before is None:
+        if before is None:
             return None
         outcome = self.log.records[before.index].outcome
         if isinstance(outcome, Failed) and not _only_rolled_back(before, outcome):
@@ -168,11 +178,41 @@ class Run:
         if session in self._cut_off:
             self._cut_off.remove(session)
             self._listener.listen_to(session)
-        self._patient = self._patient or _sets_timeout(step.sql)
-        if step.statement.parameters is None:
-            session.launch(step.sql)
+        sql, parameters = step.statement.sql, step.statement.parameters
+        self._patient = self._patient or _sets_timeout(sql)
+        if parameters is None:
+            session.launch(sql)
         else:
-            session.launch(step.sql, step.statement.parameters)
+            session.launch(sql, parameters)
+
+    def _can_go_on(self) -> bool:
+        """Whether a session is free, so that another statement can run beside those in flight."""
+        return self._inquiry is not None and len(self._flights) < len(self._sessions)
+
+    def _perform(self, step: Step, act: Act) -> None:
+        """Do what is no statement. What was in flight when the server went down is lost."""
+        session = self._sessions[step.session]
+        flight = Flight(step, session, session.transaction)
+        self._current = None
+        self.log.event(EventKind.LAUNCHED, step)
+        if act is Act.CLOSE:
+            self._adopt(step.session, self._backstage.hang_up(step.session))
+        else:
+            renewed = self._backstage.reboot(kill=act is Act.KILL)
+            self._bury()
+            for name, one in renewed.items():
+                self._adopt(name, one)
+            self._given_up.clear()
+        self.log.complete(flight, Reply(Affected(0), TransactionState.NONE))
+        if flight.before is not TransactionState.NONE:
+            self.log.event(EventKind.ABORTED, step)
+        self._done[step.session] = step.index
+        self._tell(step)
+
+    def _adopt(self, name: str, session: Session) -> None:
+        self._names.pop(self._sessions[name], None)
+        self._sessions[name] = session
+        self._names[session] = name
 
     # -- quiescence
 
@@ -196,7 +236,7 @@ class Run:
             waits = inquiry.answer() if inquiry.watch in ready else None
             if waits is not None and self._is_quiet(waits):
                 return
-            if inquiry.dead and not self._revive():
+            if inquiry.dead and not self._backstage.revive():
                 self._bury()
                 return
             if monotonic() > deadline:
@@ -216,9 +256,9 @@ class Run:
             self._release_early()
         if not all(flight.waiting and flight.session in waits for flight in self._flights.values()):
             return False
-        if (circle := _circle(waits)) is not None:
+        if (ring := circle(waits)) is not None:
             self._circles += 1
-            others = any(other not in waits for one in circle for other in waits[one])
+            others = any(other not in waits for one in ring for other in waits[one])
             return others and self._circles >= OPEN_CIRCLES
         self._confirmed += 1
         known = len(self._flights) < 2 or all(flight.blockers for flight in self._flights.values())
@@ -408,7 +448,7 @@ def _only_rolled_back(step: Step, outcome: Failed) -> bool:
     return kind_of(step.sql) is StatementKind.COMMIT and outcome.kind is ErrorKind.TRANSACTION_STATE
 
 
-def _circle(waits: Waits) -> list[Session] | None:
+def circle(waits: Waits) -> list[Session] | None:
     """Sessions that wait for each other in a circle, if there are some."""
     clear: set[Session] = set()
 

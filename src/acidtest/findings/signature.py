@@ -22,10 +22,12 @@ from acidtest.findings.places import (
     statement_class,
 )
 from acidtest.model import (
+    ComparisonWitness,
     CountWitness,
     CrashWitness,
     CycleWitness,
     DependencyKind,
+    DifferenceKind,
     ErrorKind,
     ErrorWitness,
     History,
@@ -178,6 +180,15 @@ class NoOrder:
 
 
 @dataclass(frozen=True, slots=True)
+class Differs:
+    """In what the run differs first from that on another target, and which of them is wrong by itself."""
+
+    kind: DifferenceKind
+    here: bool
+    there: bool
+
+
+@dataclass(frozen=True, slots=True)
 class Crash:
     """The server died, perhaps its process by a signal, or an error came that none should give."""
 
@@ -186,7 +197,7 @@ class Crash:
     signal: str = ""
 
 
-Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Crash
+Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Differs | Crash
 
 
 @dataclass(frozen=True, slots=True)
@@ -342,6 +353,10 @@ def _part(history: History, violation: Violation) -> Part:
             return NoOrder()
         case CrashWitness() as witness:
             return Crash(witness.died, None if witness.died else witness.error)
+        case ComparisonWitness() as witness:
+            wrong = [one.target for one in witness.breaches]
+            kind = witness.differences[0].kind
+            return Differs(kind, history.target in wrong, witness.other.target in wrong)
 
 
 def _wrong_rows(history: History, violation: Violation, witness: RowsWitness | StateWitness) -> WrongRows:

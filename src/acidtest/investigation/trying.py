@@ -1,7 +1,6 @@
 """What becomes of a finding's case in another place: at another level, or on another target."""
 
-from acidtest.corpus.levels import PREVENTING
-from acidtest.corpus.matrix import BESIDE_THE_POINT
+from acidtest.corpus.levels import BESIDE_THE_POINT, PREVENTING
 from acidtest.examine import Examined, Examiner
 from acidtest.findings.signature import signature_of
 from acidtest.model import Case, Failed, History, Judgement

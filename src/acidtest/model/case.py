@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
+from acidtest.model.bug import Bug
 from acidtest.model.expect import Expectation, FinalExpectation
 from acidtest.model.level import Level
 from acidtest.model.value import Value
@@ -25,6 +26,8 @@ class Statement:
     at all make it go another way to the server than a plain text."""
     awaits: tuple[str, ...] = ()
     """Sessions (its own may be among them) that must have answered before the schedule goes on."""
+    parallel: bool = False
+    """The next statement of the schedule is launched at once, while the server works on this one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +69,9 @@ class Case:
     """Concurrent transactions to run. `schedule` names a transaction once for each of its statements.
 
     A statement whose session still waits is overtaken by those of others, unless the order is `strict`: then
-    it holds them up. The `teardown` runs when all is over, and takes no part in what is judged.
+    it holds them up. The `teardown` runs when all is over, and takes no part in what is judged. `server` are
+    options for the start of a server of our own. What depends on chance is run `repeat` times. With
+    `compared`, each statement must give what it gives without transactions.
     """
 
     id: str
@@ -80,6 +85,10 @@ class Case:
     expect_final: tuple[FinalExpectation, ...] = ()
     teardown: tuple[Statement, ...] = ()
     strict: bool = False
+    server: tuple[str, ...] = ()
+    repeat: int = 1
+    compared: bool = False
+    bug: Bug | None = None
     steps: tuple[Step, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:

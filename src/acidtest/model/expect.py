@@ -43,7 +43,46 @@ class ExpectBlocked:
     by: tuple[str, ...] = ()
 
 
-Condition = ExpectRows | ExpectAffected | ExpectOk | ExpectError | ExpectBlocked
+@dataclass(frozen=True, slots=True)
+class ExpectResumed:
+    """It waited, and a statement of one of these sessions released it, as far as that is known."""
+
+    by: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectEnd:
+    """It was answered, whatever the answer: it neither hangs nor waits for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectWarning:
+    """The DBMS warned (with this code, if one is named), or with `present` False: it did not."""
+
+    code: str | None = None
+    present: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class ExpectLike:
+    """A regular expression is found in a row, an error or a warning, as acidtest prints them; with `present`
+    False in none of them."""
+
+    pattern: str
+    present: bool = True
+
+
+Condition = (
+    ExpectRows
+    | ExpectAffected
+    | ExpectOk
+    | ExpectError
+    | ExpectBlocked
+    | ExpectResumed
+    | ExpectEnd
+    | ExpectWarning
+    | ExpectLike
+)
 
 
 @dataclass(frozen=True, slots=True)

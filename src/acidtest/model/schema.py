@@ -38,6 +38,8 @@ class Index:
     """A unique constraint that is checked after the statement, or at COMMIT if it was deferred."""
     included: tuple[str, ...] = ()
     """Columns that the index carries without being keyed by them."""
+    clustered: bool | None = None
+    """Whether the rows are kept by it; None if the DBMS does not tell."""
 
 
 class Action(StrEnum):

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
-from acidtest.model.outcome import ErrorKind
+from acidtest.model.history import History
+from acidtest.model.outcome import ErrorKind, Outcome
 from acidtest.model.phenomenon import Phenomenon
 from acidtest.model.trace import Dependency
 from acidtest.model.value import Row
@@ -27,6 +28,7 @@ class ViolationKind(StrEnum):
     WRONG_FINAL_STATE = "wrong final state"
     FORBIDDEN_PHENOMENON = "forbidden phenomenon"
     NOT_SERIALIZABLE = "not serializable"
+    DIFFERENT_RUN = "different run"  # another DBMS or version does something else, and no claim says why
     CRASH = "crash"
 
 
@@ -167,6 +169,48 @@ class CrashWitness:
     log: str = ""
 
 
+class DifferenceKind(StrEnum):
+    """In what two runs of one case differ."""
+
+    WAIT = "a wait"
+    ERROR = "an error"
+    ROWS = "rows"
+    COUNT = "an affected count"
+    STATE = "the final state"
+
+
+@dataclass(frozen=True, slots=True)
+class RunDifference:
+    """A step (None: the final state of `table`) that came to something else `here` than `there`."""
+
+    kind: DifferenceKind
+    step: int | None
+    here: Outcome
+    there: Outcome
+    here_waited: bool = False
+    there_waited: bool = False
+    table: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Breach:
+    """A run that breaks what its own DBMS promises."""
+
+    target: str
+    kind: ViolationKind
+    step: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class ComparisonWitness:
+    """The run of the same case on another target, where it differs (the first difference comes first), and
+    which of the two runs is wrong by itself, as far as that is known."""
+
+    other: History
+    differences: tuple[RunDifference, ...]
+    breaches: tuple[Breach, ...] = ()
+
+
 Witness = (
     RowsWitness
     | CountWitness
@@ -176,6 +220,7 @@ Witness = (
     | CycleWitness
     | OrdersWitness
     | CrashWitness
+    | ComparisonWitness
 )
 
 
@@ -228,6 +273,8 @@ class Verdict:
     defect: bool = False
     occurred: tuple[Phenomenon, ...] = ()
     """Phenomena that were looked for, found, and that the claim allows."""
+    differences: tuple[Known, ...] = ()
+    """What another run of the case did in another way, and what both promises say of it."""
     unexplained_conflicts: int = 0
     """Statements that failed with a conflict for which no reason is seen: allowed, but worth a look."""
 

@@ -134,6 +134,13 @@ class Chains:
         whatever they are when it commits."""
         self._append(table, Version(row, values, writer, step, columns))
 
+    def reshape(self, table: str, change: Callable[[Row], Row]) -> None:
+        """The table has got other columns: change every version of its rows."""
+        for versions in self._tables[table].values():
+            versions[:] = [
+                one if one.values is None else replace(one, values=change(one.values)) for one in versions
+            ]
+
     def mark(self, writer: int) -> int:
         """A savepoint: how much the transaction has written."""
         return len(self._written.get(writer, ()))

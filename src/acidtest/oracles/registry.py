@@ -6,7 +6,7 @@ from typing import Protocol
 
 from acidtest.errors import UsageError
 from acidtest.model import History, Verdict
-from acidtest.oracles import crash, graph, serial, solver, views
+from acidtest.oracles import crash, differential, graph, serial, solver, views
 from acidtest.oracles.walks import Walks
 from acidtest.targets import Target
 
@@ -25,40 +25,61 @@ class Oracle(Protocol):
         """Give back what it holds on the server."""
 
 
+Make = Callable[[Target, Walks, Target | None], Oracle]
+"""How to get an oracle for a target, with the walks that it shares and another target to compare with."""
+
+
+def _alone(make: Callable[[Target, Walks], Oracle]) -> Make:
+    """For an oracle that compares with no other target."""
+    return lambda target, walks, _against: make(target, walks)
+
+
 @dataclass(frozen=True, slots=True)
 class Entry:
     """An oracle in one line, and how to get one. What it judges: isolation, or only that the server lives."""
 
     description: str
-    make: Callable[[Target, Walks], Oracle]
+    make: Make
     judges_isolation: bool = True
     reads_trace: bool = False
+    compares: bool = False
+    """It needs another target."""
 
 
 ORACLES: Mapping[str, Entry] = {
     "solver": Entry(
-        "version chains and an evaluator of our own give every result and every wait", solver.SolverOracle
+        "version chains and an evaluator of our own give every result and every wait",
+        _alone(solver.SolverOracle),
     ),
     "graph": Entry(
         "no phenomenon that the level excludes: cycles of dependencies, dirty and repeated reads",
-        graph.GraphOracle,
+        _alone(graph.GraphOracle),
         reads_trace=True,
     ),
     "views": Entry(
         "the DBMS answers each statement again, alone on tables with just the rows it may see",
-        views.ViewsOracle,
+        _alone(views.ViewsOracle),
     ),
     "serial": Entry(
         "at SERIALIZABLE some serial order of the committed transactions gives the same results",
-        serial.SerialOracle,
+        _alone(serial.SerialOracle),
         reads_trace=True,
     ),
     "crash": Entry(
         "the server neither dies nor breaks its protocol nor fails inside",
-        crash.CrashOracle,
+        _alone(crash.CrashOracle),
         judges_isolation=False,
     ),
+    "differential": Entry(
+        "another DBMS or version does the same with the case, or both promises say why not",
+        differential.DifferentialOracle,
+        reads_trace=True,
+        compares=True,
+    ),
 }
+
+BY_THEMSELVES = tuple(name for name, entry in ORACLES.items() if not entry.compares)
+"""Those that need no other target."""
 
 IF_UNDECIDED = "?"
 """Behind a name: ask this oracle only where none before it decides."""
@@ -67,12 +88,22 @@ DEFAULT = ("crash", "solver", "graph", "serial", "views?")
 """Every oracle that decides something and costs little; `views` where the evaluator does not know the SQL."""
 
 
-def check_names(names: Iterable[str]) -> list[str]:
-    """The names, each once; `none` stands for no oracle. Refuses names that are not known."""
+def check_names(names: Iterable[str], against: bool = True) -> list[str]:
+    """The names, each once; `none` stands for no oracle. Refuses names that are not known, and oracles that
+    compare unless there is a target to compare with."""
     wanted = list(dict.fromkeys(names))
     if wanted == ["none"]:
         return []
     for name in wanted:
         if name.removesuffix(IF_UNDECIDED) not in ORACLES:
             raise UsageError(f"unknown oracle {name!r}; known are {', '.join(ORACLES)}, or none")
+        if ORACLES[name.removesuffix(IF_UNDECIDED)].compares and not against:
+            raise UsageError(f"the oracle {name} compares with another target; name it with --against TARGET")
     return wanted
+
+
+def with_comparing(names: Iterable[str], against: bool) -> tuple[str, ...]:
+    """The names as they were asked for, and those that compare if there is something to compare with."""
+    comparing = [name for name, entry in ORACLES.items() if entry.compares and against]
+    chosen = check_names(names, against)
+    return tuple(dict.fromkeys((*chosen, *comparing)))

@@ -7,9 +7,10 @@ from acidtest import corpus
 from acidtest.casefile import load_case, parse_case
 from acidtest.errors import UsageError
 from acidtest.findings.finding import Finding, Sighting
-from acidtest.model import Level, ViolationKind
+from acidtest.model import ComparisonWitness, Level, ViolationKind
 from acidtest.report.document import Block, Code, CodeBlock, Document, Folded, Heading, Items, grid, paragraph
 from acidtest.report.markdown import to_markdown
+from acidtest.report.side_by_side import compared_runs
 from acidtest.report.timeline import as_grid, timeline
 from acidtest.report.titles import naming_verdict, title
 
@@ -25,6 +26,7 @@ def document_of(finding: Finding) -> Document:
         ("Summary", _summary(finding)),
         ("How to repeat", _how_to_repeat(finding)),
         ("Timeline", _timeline(finding)),
+        ("Both runs", _both_runs(finding)),
         ("Expected and observed", _expected_and_observed(finding)),
         ("Why it is wrong", map(paragraph, finding.explanation)),
         ("Where it shows", _where(finding)),
@@ -42,7 +44,9 @@ def replay_command(finding: Finding, file: str = "minimal.sql") -> str:
     """The line that runs the minimal case again, for a shell."""
     level = [] if _level(finding) is None else ["--level", finding.level]
     path = f"./{file}" if file.startswith("-") else file  # else it would be read as an option
-    return shlex.join(["acidtest", "run", path, "--target", finding.target, *level])
+    other = _other_target(finding)
+    against = [] if other is None else ["--against", other]
+    return shlex.join(["acidtest", "run", path, "--target", finding.target, *level, *against])
 
 
 def rate(finding: Finding) -> str:
@@ -102,6 +106,23 @@ def _timeline(finding: Finding) -> Iterator[Block]:
     """A lane for each session; nothing if the run was not stored."""
     if finding.run is not None and finding.run.history.events:
         yield as_grid(timeline(finding.run.history))
+
+
+def _both_runs(finding: Finding) -> Iterator[Block]:
+    """Beside each other, if the run was compared with one on another target."""
+    if finding.run is None:
+        return
+    for verdict in finding.run.verdicts:
+        if (runs := compared_runs(finding.run.history, verdict)) is not None:
+            yield runs
+
+
+def _other_target(finding: Finding) -> str | None:
+    """The target that the run was compared with, if the finding comes of that."""
+    if finding.run is None or finding.kind != ViolationKind.DIFFERENT_RUN:
+        return None
+    witnesses = (one.violation.witness for one in finding.run.verdicts if one.violation is not None)
+    return next((one.other.target for one in witnesses if isinstance(one, ComparisonWitness)), None)
 
 
 def _session_levels(finding: Finding) -> str:

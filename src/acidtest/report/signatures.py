@@ -8,6 +8,7 @@ from acidtest.findings.places import Since, StatementClass
 from acidtest.findings.signature import (
     Crash,
     Cycle,
+    Differs,
     MissingWait,
     NoOrder,
     Part,
@@ -69,10 +70,17 @@ def _part(part: Part) -> str:
             return f": {' '.join(one.value for one in part.kinds)}"
         case NoOrder():
             return ""
+        case Differs():
+            sides = " and ".join(side for side in _sides(part)) or "neither by itself"
+            return f" in {part.kind.value}, wrong is {sides}"
         case Crash():
             if part.signal:
                 return f": the process that it runs in died of {part.signal}"
             return ": the server died" if part.died else f": error {_error(part.error)}"
+
+
+def _sides(part: Differs) -> list[str]:
+    return [name for name, wrong in (("this run", part.here), ("the other run", part.there)) if wrong]
 
 
 def _error(kind: ErrorKind | None) -> str:

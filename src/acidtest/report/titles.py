@@ -25,6 +25,7 @@ _BY_KIND = {
     ViolationKind.WRONG_FINAL_STATE: "tables end with wrong rows",
     ViolationKind.FORBIDDEN_PHENOMENON: "{phenomenon}",
     ViolationKind.NOT_SERIALIZABLE: "committed transactions fit no serial order",
+    ViolationKind.DIFFERENT_RUN: "{statement} does something else than on another server",
     ViolationKind.CRASH: "the server fails",
 }
 

@@ -4,9 +4,21 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from acidtest.casefile import format_row, printable
-from acidtest.model import History, Judgement, Phenomenon, RowsWitness, StateWitness, Verdict, Violation
+from acidtest.model import (
+    ComparisonWitness,
+    History,
+    Judgement,
+    Known,
+    Phenomenon,
+    RowsWitness,
+    StateWitness,
+    Verdict,
+    Violation,
+)
 from acidtest.report import words
+from acidtest.report.as_json import run_to_json
 from acidtest.report.observed import brief
+from acidtest.report.side_by_side import as_lines, compared_runs
 
 
 def print_verdicts(history: History, verdicts: Sequence[Verdict]) -> str:
@@ -31,6 +43,8 @@ def _lines(history: History, verdict: Verdict) -> Iterator[str]:
     if violation is None:
         reason = f": {verdict.reason}" if verdict.reason else ""
         yield f"{verdict.oracle}: {verdict.judgement.value}{reason}"
+        for known in verdict.differences:
+            yield f"  the other run differs, and both are right: {known.title} ({known.link})"
         return
     name = f" [{violation.phenomenon.text}]" if violation.phenomenon else ""
     yield f"{verdict.oracle}: VIOLATION, {violation.kind}{name} at {place(history, violation)}"
@@ -44,6 +58,8 @@ def _lines(history: History, verdict: Verdict) -> Iterator[str]:
         yield f"  {known.status.value}, explained by {known.id}, {known.title} ({known.link})"
     for known in violation.resembles:
         yield f"  NEW, but resembles {known.id}, {known.title} ({known.link})"
+    if (runs := compared_runs(history, verdict)) is not None:
+        yield from (f"  {line}".rstrip() for line in as_lines(runs))
 
 
 def place(history: History, violation: Violation) -> str:
@@ -76,6 +92,7 @@ _SEES = {
     "serial": frozenset({"graph", "serial"}),
     "solver": frozenset({"solver", "views", "serial"}),
     "views": frozenset({"solver", "views"}),
+    "differential": frozenset({"solver", "views"}),
 }
 """Who would have seen the violation of an oracle too: `solver` and `views` do not look for cycles, and wrong
 rows or waits may still fit a serial order."""
@@ -101,7 +118,9 @@ def verdict_to_json(verdict: Verdict) -> dict[str, Any]:
         "explanation": verdict.reason or (None if violation is None else violation.because),
         "evidence": [] if violation is None else list(words.details(violation)),
         "differences": [] if violation is None else _differences(violation),
-        "known": [] if violation is None else [_known(violation)] if violation.explained_by else [],
+        "known": [] if violation is None else [_known(one) for one in violation.explained_by[:1]],
+        "allowed_differences": [_known(one) for one in verdict.differences],
+        "other_run": _other_run(violation),
         "occurred": [one.value for one in verdict.occurred],
         "defect": verdict.defect,
     }
@@ -123,6 +142,10 @@ def _differences(violation: Violation) -> list[dict[str, Any]]:
     ]
 
 
-def _known(violation: Violation) -> dict[str, str]:
-    known = violation.explained_by[0]
+def _other_run(violation: Violation | None) -> dict[str, Any] | None:
+    witness = None if violation is None else violation.witness
+    return run_to_json(witness.other) if isinstance(witness, ComparisonWitness) else None
+
+
+def _known(known: Known) -> dict[str, str]:
     return {"id": known.id, "title": known.title, "status": known.status.value, "link": known.link}

@@ -2,19 +2,24 @@
 
 from collections.abc import Iterator
 
-from acidtest.casefile import format_row, format_rows
+from acidtest.casefile import format_outcome, format_row, format_rows
 from acidtest.model import (
+    Breach,
+    ComparisonWitness,
     CountWitness,
     CrashWitness,
     CycleWitness,
     Dependency,
     DependencyKind,
+    DifferenceKind,
     ErrorKind,
     ErrorWitness,
     OrdersWitness,
     Reason,
     RowDifference,
+    Rows,
     RowsWitness,
+    RunDifference,
     StateWitness,
     Violation,
     WaitWitness,
@@ -42,6 +47,8 @@ def expected(violation: Violation) -> str:
             return "the results of some serial order of the committed transactions"
         case CrashWitness():
             return "the server goes on"
+        case ComparisonWitness() as witness:
+            return f"as on {witness.other.target}: {_side(witness.differences[0], here=False)}"
 
 
 def observed(violation: Violation) -> str:
@@ -64,6 +71,8 @@ def observed(violation: Violation) -> str:
         case CrashWitness() as witness:
             died = "the server died" if witness.died else ""
             return "; ".join(part for part in (died, _crash_error(witness)) if part)
+        case ComparisonWitness() as witness:
+            return _side(witness.differences[0], here=True)
 
 
 def _errors(kinds: frozenset[ErrorKind]) -> str:
@@ -93,6 +102,11 @@ def details(violation: Violation) -> Iterator[str]:
                 yield witness.message
             if witness.log:
                 yield f"the server's log:\n{witness.log}"
+        case ComparisonWitness() as witness:
+            yield from map(breach, witness.breaches)
+            if not witness.breaches:
+                yield "neither run is known to break a promise by itself"
+            yield from (run_difference(witness.other.target, one) for one in witness.differences)
         case _:
             return
 
@@ -169,3 +183,26 @@ _EVIDENCE = {
     DependencyKind.SESSION: "{second} came after {first} in the same session",
     DependencyKind.REAL_TIME: "{second} began when {first} had ended",
 }
+
+
+# -- two runs
+
+
+def breach(one: Breach) -> str:
+    """A run that is wrong by itself."""
+    where = "in the final state" if one.step is None else f"at step {one.step}"
+    return f"{one.target} breaks its own promise: {one.kind.value} {where}"
+
+
+def run_difference(other: str, one: RunDifference) -> str:
+    """A difference between the judged run and that on another target."""
+    where = f"final {one.table}" if one.step is None else f"step {one.step}"
+    return f"{where} differs in {one.kind.value}: {_side(one, here=True)}; {other}: {_side(one, here=False)}"
+
+
+def _side(one: RunDifference, here: bool) -> str:
+    outcome, waited = (one.here, one.here_waited) if here else (one.there, one.there_waited)
+    if one.kind is DifferenceKind.STATE and isinstance(outcome, Rows):
+        return f"{one.table}: {format_rows(outcome.rows)}"
+    wait = ("waits, " if waited else "does not wait, ") if one.kind is DifferenceKind.WAIT else ""
+    return f"{wait}{format_outcome(outcome)}"

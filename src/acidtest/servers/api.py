@@ -6,7 +6,6 @@ from acidtest.errors import UsageError
 from acidtest.servers import store
 from acidtest.servers.base import (
     Installation,
-    InstallFailedError,
     Progress,
     Release,
     ReleaseGoneError,
@@ -91,14 +90,9 @@ def install(wish: str, progress: Progress = no_progress) -> Installation:
                 return one
         store.sweep(spec.dbms)
         try:
-            made = _install(_choose(spec), progress)
+            return _install(_choose(spec), progress)
         except ReleaseGoneError:  # we knew an old list; by now the source has renewed it
-            made = _install(_choose(spec), progress)
-    if not spec.accepts(made.dbms, made.version):
-        raise InstallFailedError(
-            f"{spec} cannot be had: {made.source} gave {made.version}, which was installed"
-        )
-    return made
+            return _install(_choose(spec), progress)
 
 
 def _install(release: Release, progress: Progress) -> Installation:
@@ -155,7 +149,8 @@ def _choose(spec: Spec) -> Release:
         candidates = [release for release in unlisted if release is not None]
     if not candidates:
         raise UsageError(f"{spec} cannot be had; {_choice(spec)}")
-    chosen = candidates[0]
+    exact = [one for one in candidates if spec.accepts(one.dbms, one.version)]
+    chosen = (exact or candidates)[0]
     if chosen.version == spec.version or spec.accepts(chosen.dbms, chosen.version):
         return chosen
     # an exact wish from a series: the source has to find it

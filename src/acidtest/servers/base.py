@@ -148,6 +148,8 @@ class Launch:
     password: str
     options: Mapping[str, str] = field(default_factory=dict)
     """How it shall differ from what acidtest starts otherwise, by option of the flavour."""
+    arguments: tuple[str, ...] = ()
+    """What is added to its command line, word for word."""
 
 
 RunProgram = Callable[[Sequence[str], str], None]

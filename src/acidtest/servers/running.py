@@ -7,7 +7,7 @@ import shutil
 import socket
 import time
 import weakref
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Self
@@ -109,6 +109,10 @@ class RunningServer:
     def _flavour(self) -> Flavour:
         return FLAVOURS[self.dbms]
 
+    def serve_with(self, arguments: Sequence[str]) -> None:
+        """What to add to the command line from the next `restart` on, instead of what was added before."""
+        self._launch = replace(self._launch, arguments=tuple(arguments))
+
     def alive(self) -> bool:
         """Whether its process runs."""
         return self._process is not _NOT_STARTED and not self._process.ended_within(0)
@@ -168,7 +172,7 @@ class RunningServer:
         if detached and self._lifeline is not None:
             keep.append(self._lifeline)
         self._process = ServerProcess.start(
-            flavour.command(launch),
+            [*flavour.command(launch), *launch.arguments],
             environment={**self.installation.environment(), **flavour.environment(launch)},
             folder=self.place.folder,
             log=self.log,

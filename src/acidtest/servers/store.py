@@ -17,6 +17,7 @@ from pathlib import Path
 from acidtest.servers.base import Installation, InstallFailedError, Progress, Release, Source, Unpacked
 from acidtest.servers.cache import cache_root, explained, remove_tree, scratch_folder
 from acidtest.servers.flavours import FLAVOURS
+from acidtest.servers.specs import Spec
 
 MANIFEST = "manifest.json"
 IN_USE = "in-use"
@@ -37,6 +38,7 @@ def install(release: Release, source: Source, progress: Progress) -> Installatio
             tree.mkdir()
             unpacked = source.fetch(release, tree, progress)
             made = _describe(release, scratch, unpacked)
+            _require(release, made)
             _open_up(scratch)
             _save(made)
             return _publish(made)
@@ -118,6 +120,14 @@ def _describe(release: Release, home: Path, unpacked: Unpacked) -> Installation:
     if version is None:
         raise InstallFailedError(f"{release.package} holds no {release.dbms} but another server")
     return replace(draft, version=version)
+
+
+def _require(release: Release, made: Installation) -> None:
+    """A source that knows a series only may have another release of it than the one that was asked for."""
+    wanted = Spec(release.dbms, release.version)
+    if not wanted.accepts(made.dbms, made.version):
+        has = f"{release.source} has {made.version}; nothing was installed"
+        raise InstallFailedError(f"{wanted} cannot be had: {has} (acidtest server list shows what there is)")
 
 
 def _publish(made: Installation) -> Installation:

@@ -37,8 +37,8 @@ class Fault:
 
     def shows_as(self, kind: ViolationKind | None) -> bool:
         """Whether a violation of this kind is the fault's. Who tries serial orders has one kind for all, and
-        so has who looks for cycles."""
-        return kind in (*self.kinds, SERIAL, ViolationKind.FORBIDDEN_PHENOMENON)
+        so have those who look for cycles and who compare runs."""
+        return kind in (*self.kinds, SERIAL, ViolationKind.FORBIDDEN_PHENOMENON, ViolationKind.DIFFERENT_RUN)
 
 
 class Planted:

@@ -4,13 +4,14 @@ Adding a DBMS is one file that implements `Target`, `Session` and, if its statem
 see docs/add-a-dbms.md. The conformance suite says when it is right.
 """
 
+import shlex
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, Self
+from typing import ClassVar, Protocol, Self
 
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.model import Level, Reply, Schema, State, TransactionState, Value
+from acidtest.model import ErrorKind, Level, Reply, Rows, Schema, State, TransactionState, Value
 
 
 class Session(ABC):
@@ -38,6 +39,25 @@ class Session(ABC):
     @abstractmethod
     def close(self) -> None:
         """Drop the connection; never fails."""
+
+
+class ForeignSession(Session):
+    """A connection that somebody else opened and drives. Watches know it by the server's number for it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        raise TypeError(f"a connection of somebody else takes no statement: {sql!r}, {parameters!r}")
+
+    def poll(self) -> Reply | None:
+        raise TypeError("a connection of somebody else answers nobody else")
+
+    def fileno(self) -> int:
+        raise TypeError("a connection of somebody else is not listened to")
+
+    def close(self) -> None:
+        self.alive = False
 
 
 RETURN_S = 30.0
@@ -75,6 +95,75 @@ class Watch(ABC):
     @abstractmethod
     def close(self) -> None:
         """Drop the connection. A second call does nothing."""
+
+
+class Guest(ABC):
+    """Somebody else's database, in which acidtest is a guest: it looks, asks who waits, and takes back what a
+    run left. It makes, empties and drops nothing."""
+
+    dbms: str
+    levels: ClassVar[tuple[Level, ...]]
+    dialect: ClassVar[str]
+    label: str
+    version: str
+
+    @abstractmethod
+    def adopt(self, number: int) -> Session:
+        """The connection that the server calls by this number, for the watch to tell of."""
+
+    @abstractmethod
+    def dismiss(self, session: Session) -> None:
+        """Forget an adopted connection."""
+
+    @abstractmethod
+    def watch(self) -> Watch | None:
+        """A new watch, which the caller closes."""
+
+    @abstractmethod
+    def schema(self) -> Schema:
+        """The tables of the database."""
+
+    @abstractmethod
+    def state(self, tables: Sequence[str]) -> State:
+        """The committed rows of these tables."""
+
+    @abstractmethod
+    def ask(self, sql: str) -> Sequence[Rows]:
+        """Run statements of our own on a connection of our own; their result sets. One that the server
+        refuses is a `UsageError`."""
+
+    @abstractmethod
+    def change(self, statements: Sequence[str]) -> None:
+        """Run these statements as one transaction, without checks of foreign keys and without triggers where
+        the user may switch them off."""
+
+    @abstractmethod
+    def level_statement(self, level: Level) -> str:
+        """What sets the level of a session's coming transactions."""
+
+    @abstractmethod
+    def level_question(self) -> str:
+        """What asks a session for the level of its coming transactions."""
+
+    @abstractmethod
+    def kill(self, number: int) -> None:
+        """Cut a connection off, with all that it has not committed."""
+
+    def haste_statement(self) -> str | None:
+        """What makes a session look for deadlocks at once, where it would wait for a while by default."""
+        return None
+
+    @abstractmethod
+    def classify(self, code: str) -> ErrorKind:
+        """What an errno or SQLSTATE means."""
+
+    @abstractmethod
+    def is_alive(self) -> bool:
+        """Whether the server still answers. Never raises."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop all connections of our own. Never raises."""
 
 
 class Target(ABC):
@@ -174,6 +263,28 @@ class Target(ABC):
         brought back by others; False if that does not happen. Sessions have to be opened anew."""
         return False
 
+    def hang_up(self, session: Session) -> None:
+        """Close a session as a client that goes away, and wait until the server has let go of it."""
+        session.close()
+
+    def reboot(self, kill: bool) -> None:
+        """Start a server of our own again on its data, after killing it or in order; a database file is
+        closed and opened again. Sessions have to be opened anew."""
+        del kill
+        raise UsageError(f"{self.label} is not started by acidtest, so a case cannot stop it; name a version")
+
+    arguments: tuple[str, ...] = ()
+    """What the server was started with beside what acidtest always says."""
+
+    def serve_with(self, arguments: Sequence[str]) -> None:
+        """Start a server of our own anew with these arguments instead of any earlier ones. Sessions have to
+        be opened anew. A `UsageError` if the server refuses them; it then runs without any."""
+        del arguments
+        raise UsageError(
+            f"{self.label} is not started by acidtest, so it cannot get the options that the case wants;"
+            " name a version"
+        )
+
     def settings(self) -> Mapping[str, str]:
         """Settings of the server that decide what it promises, by name."""
         return {}
@@ -194,6 +305,26 @@ class Target(ABC):
 
     def __exit__(self, *exc: object) -> None:
         self.close()
+
+
+class ServedWith(Protocol):
+    """A server of our own that takes arguments."""
+
+    def serve_with(self, arguments: Sequence[str]) -> None:
+        """What to add to its command line from the next start on."""
+
+
+def start_with(target: Target, server: ServedWith, arguments: Sequence[str]) -> None:
+    """Start the server of a target anew with these arguments, or without any if it refuses them."""
+    server.serve_with([word for one in arguments for word in shlex.split(one)])
+    try:
+        target.restart()
+    except TargetFailedError as error:
+        server.serve_with(())
+        target.restart()
+        target.arguments = ()
+        raise UsageError(f"{target.label} does not start with {' '.join(arguments)}: {error}") from error
+    target.arguments = tuple(arguments)
 
 
 def comes_back(connect: Callable[[], object]) -> bool:

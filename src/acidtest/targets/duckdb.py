@@ -11,11 +11,11 @@ import re
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, ClassVar
 
 from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import (
@@ -177,8 +177,11 @@ class Watchdog:
 class DuckDBSession(InProcessSession):
     """One connection to the open database."""
 
-    def __init__(self, driver: ModuleType, database: Any, watchdog: Watchdog) -> None:
+    def __init__(
+        self, driver: ModuleType, database: Any, watchdog: Watchdog, schema: str = PRIVATE_SCHEMA
+    ) -> None:
         super().__init__()
+        self._schema = schema
         self._driver = driver
         self._database = database
         self._watchdog = watchdog
@@ -187,7 +190,8 @@ class DuckDBSession(InProcessSession):
     def _connect(self) -> Any:
         try:
             connection = self._database.cursor()
-            connection.execute(f"USE {PRIVATE_SCHEMA}")
+            if self._schema != "main":
+                connection.execute(f"USE {self._schema}")
         except self._driver.Error as error:
             raise TargetFailedError(f"the DuckDB database takes no more connections: {error}") from None
         return connection
@@ -277,8 +281,12 @@ class DuckDBTarget(InProcessTarget):
     default_level = Level.SNAPSHOT
     dialect = "duckdb"
 
-    def __init__(self, path: Path | None, label: str, limit_s: float = STATEMENT_LIMIT_S) -> None:
-        self._driver = load_driver()
+    private_schema: ClassVar[str] = PRIVATE_SCHEMA
+
+    def __init__(
+        self, path: Path | None, label: str, limit_s: float = STATEMENT_LIMIT_S, *, keep: bool = False
+    ) -> None:
+        self._driver = self._load_driver()
         self.version = self._driver.__version__
         self._database: Any = None
         self._no_macros = False
@@ -287,11 +295,14 @@ class DuckDBTarget(InProcessTarget):
         if self._in_memory is not None:
             path = Path(self._in_memory.name, "private.db")
         try:
-            super().__init__(path, label, limit_s)
+            super().__init__(path, label, limit_s, keep=keep)
         except BaseException:
             self._watchdog.end()
             self._leave_memory()
             raise
+
+    def _load_driver(self) -> ModuleType:
+        return load_driver()
 
     def _is_marked(self, path: Path) -> bool:
         query = f"SELECT count(*) FROM duckdb_schemas() WHERE schema_name = '{PRIVATE_SCHEMA}'"
@@ -306,13 +317,27 @@ class DuckDBTarget(InProcessTarget):
         self._file.remove()
         try:
             self._database = self._driver.connect(str(self._file.path), config=SETTINGS)
-            self._database.execute(f"CREATE SCHEMA {PRIVATE_SCHEMA}")
+            if self.private_schema != "main":
+                self._database.execute(f"CREATE SCHEMA {self.private_schema}")
         except self._driver.Error as error:
             raise UsageError(f"{self.label}: cannot create {self._file.path}: {error}") from None
         self._control = self._connect()
 
+    def _reopen(self) -> None:
+        self._close_database()
+        try:
+            self._database = self._driver.connect(str(self._file.path), config=SETTINGS)
+        except self._driver.Error as error:
+            raise TargetFailedError(f"{self.label}: the database cannot be opened again: {error}") from None
+        super()._reopen()
+
     def _connect(self) -> DuckDBSession:
-        return DuckDBSession(self._driver, self._database, self._watchdog)
+        return DuckDBSession(self._driver, self._database, self._watchdog, self.private_schema)
+
+    def leave(self) -> None:
+        self._watchdog.end()
+        super().leave()
+        self._close_database()
 
     def close(self) -> None:
         self._watchdog.end()
@@ -402,6 +427,62 @@ class DuckDBTarget(InProcessTarget):
             f"SELECT DISTINCT function_name FROM duckdb_functions() {where} AND NOT internal ORDER BY 1"
         )
         return tuple(str(name) for (name,) in listed.rows)
+
+
+PARTIAL_CATALOGUE = "catalogue"
+"""The setting that says that the schema is known in part only, so that nothing can be judged by it."""
+
+
+class EarlierDuckDBTarget(DuckDBTarget):
+    """A release before 2.0: everything happens in the schema `main`, and of tables only names, columns and
+    keys are told. Its file is always one that acidtest made for it."""
+
+    private_schema = "main"
+
+    def _load_driver(self) -> ModuleType:
+        import duckdb  # noqa: PLC0415
+
+        found: ModuleType = duckdb
+        return found
+
+    def _is_marked(self, path: Path) -> bool:
+        return path.is_file()
+
+    def _empty(self) -> None:
+        self._close_sessions()
+        self._create()
+
+    def _newest_first(self, tables: Iterable[str]) -> list[str]:
+        wanted = set(tables)
+        listed = self._ask("SELECT name FROM sqlite_master WHERE type = 'table'").rows  # as they were made
+        return [str(name) for (name,) in reversed(listed) if name in wanted]
+
+    def settings(self) -> Mapping[str, str]:
+        return {PARTIAL_CATALOGUE: "partial"}
+
+    def schema(self) -> Schema:
+        names = self._ask("SELECT name FROM sqlite_master WHERE type = 'table' ORDER BY name").rows
+        return Schema(tables=tuple(self._known_table(str(name)) for (name,) in names))
+
+    def _known_table(self, name: str) -> Table:
+        rows = self._ask(f"PRAGMA table_info({quote(name)})").rows
+        columns = tuple(
+            Column(str(row[1]), str(row[2]), not row[3], None if row[4] is None else str(row[4]))
+            for row in rows
+        )
+        key = tuple(str(row[1]) for row in rows if row[5])
+        return Table(name, columns, (Index(f"{name}_pkey", key, unique=True, primary=True),) if key else ())
+
+
+def AnyDuckDBTarget(
+    path: Path | None, label: str, limit_s: float = STATEMENT_LIMIT_S, *, keep: bool = False
+) -> DuckDBTarget:
+    """The target for whatever release is imported."""
+    import duckdb  # noqa: PLC0415
+
+    is_early = int(duckdb.__version__.split(".")[0]) < OLDEST_MAJOR_VERSION
+    kind = EarlierDuckDBTarget if is_early else DuckDBTarget
+    return kind(path, label, limit_s, keep=keep)
 
 
 def _table(

@@ -39,7 +39,8 @@ class InProcessSession(Session):
         self._reply: Reply | None = None
 
     def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
-        refuse_parameters(parameters, "a DBMS inside this process")
+        if parameters is not None:
+            refuse_parameters(parameters, "a DBMS inside this process")
         self._reply = self.execute(sql)
 
     def poll(self) -> Reply | None:
@@ -92,7 +93,10 @@ class InProcessTarget(Target):
     Sessions belong to the file; one more of them builds, fills and reads.
     """
 
-    def __init__(self, path: Path | None, label: str, limit_s: float = STATEMENT_LIMIT_S) -> None:
+    def __init__(
+        self, path: Path | None, label: str, limit_s: float = STATEMENT_LIMIT_S, *, keep: bool = False
+    ) -> None:
+        """With `keep`, what the file holds stays: it was ours before."""
         self.label = label
         self._limit_s = limit_s
         self._sessions: list[InProcessSession] = []
@@ -101,7 +105,10 @@ class InProcessTarget(Target):
         try:
             if self._file.exists() and not self._is_marked(self._file.path):
                 raise foreign_file(label, self._file.path)
-            self._create()
+            if keep and self._file.exists():
+                self._reopen()
+            else:
+                self._create()
         except BaseException:
             self._file.release()
             raise
@@ -180,6 +187,20 @@ class InProcessTarget(Target):
         except (UsageError, TargetFailedError):
             return False
         return True
+
+    def reboot(self, kill: bool) -> None:
+        if kill:
+            raise UsageError(f"{self.label} runs inside acidtest and cannot be killed; use `\\restart`")
+        self._close_sessions()
+        self._reopen()
+
+    def _reopen(self) -> None:
+        """Open the file again, and the control session on it."""
+        self._control = self._connect()
+
+    def leave(self) -> None:
+        """Close everything, and leave the file as it is."""
+        self._close_sessions()
 
     def close(self) -> None:
         self._close_sessions()

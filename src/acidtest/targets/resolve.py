@@ -16,8 +16,8 @@ from urllib.parse import SplitResult, parse_qs, parse_qsl, unquote, urlsplit, ur
 from acidtest import servers
 from acidtest.errors import TargetFailedError, UnreachableError, UsageError
 from acidtest.model import Level
-from acidtest.servers import Endpoint
-from acidtest.targets.base import Target
+from acidtest.servers import Endpoint, embedded
+from acidtest.targets.base import Guest, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +31,18 @@ class Dbms:
     user: str = "root"
     driver: str | None = None  # a module that an extra installs
     versioned: bool = False  # NAME@VERSION makes sense although it runs in process
+    apart: str = ""  # module:class for NAME@VERSION of a DBMS that runs in process
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What may follow a `?` in a specification: by option and value, the variant of the target."""
+    guest: str | None = None
+    """Where the class is that looks into an application's own database, module:class; None: there is none."""
     server_options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The same for how a server of our own is started: by option, the values that it takes."""
 
 
 _OWN = "acidtest.targets"
 _BINARY_LOG = {"log_bin": ("off", "on")}
+_FAMILY_GUEST = f"{_OWN}.mysql_family.guest:FamilyGuest"
 DBMSS = {
     "postgres": Dbms(
         f"{_OWN}.postgres.target:PostgresTarget",
@@ -46,10 +50,25 @@ DBMSS = {
         ("postgresql", "postgres"),
         5432,
         "postgres",
+        guest=f"{_OWN}.postgres.guest:PostgresGuest",
         options={"fault": {"weaker-level": f"{_OWN}.postgres.target:WeakenedPostgresTarget"}},
     ),
-    "mariadb": Dbms(f"{_OWN}.mariadb:MariaDBTarget", "mysql", ("mariadb",), 3306, server_options=_BINARY_LOG),
-    "mysql": Dbms(f"{_OWN}.mysql:MySQLTarget", "mysql", ("mysql",), 3306, server_options=_BINARY_LOG),
+    "mariadb": Dbms(
+        f"{_OWN}.mariadb:MariaDBTarget",
+        "mysql",
+        ("mariadb",),
+        3306,
+        guest=_FAMILY_GUEST,
+        server_options=_BINARY_LOG,
+    ),
+    "mysql": Dbms(
+        f"{_OWN}.mysql:MySQLTarget",
+        "mysql",
+        ("mysql",),
+        3306,
+        guest=_FAMILY_GUEST,
+        server_options=_BINARY_LOG,
+    ),
     "seekdb": Dbms(f"{_OWN}.seekdb:SeekDBTarget", "mysql", ("seekdb",), 2881),
     "tidb": Dbms(
         f"{_OWN}.tidb:TiDBTarget",
@@ -63,8 +82,14 @@ DBMSS = {
             }
         },
     ),
-    "sqlite": Dbms(f"{_OWN}.sqlite:SQLiteTarget", "sqlite", ("sqlite",)),
-    "duckdb": Dbms(f"{_OWN}.duckdb:DuckDBTarget", "duckdb", ("duckdb",), driver="duckdb"),
+    "sqlite": Dbms(f"{_OWN}.sqlite:SQLiteTarget", "sqlite", ("sqlite",), apart=f"{_OWN}.apart:SQLiteApart"),
+    "duckdb": Dbms(
+        f"{_OWN}.duckdb:DuckDBTarget",
+        "duckdb",
+        ("duckdb",),
+        driver="duckdb",
+        apart=f"{_OWN}.apart:DuckDBApart",
+    ),
     # Not a DBMS but our own engine; its versions are planted faults.
     "simulated": Dbms(
         f"{_OWN}.simulated:SimulatedTarget",
@@ -138,6 +163,21 @@ def open_target(spec: str) -> Target:
         raise
 
 
+def open_guest(endpoint: Endpoint) -> Guest:
+    """A guest in an application's own database; a DBMS that takes none is a `UsageError`."""
+    where = DBMSS[endpoint.dbms].guest if endpoint.dbms in DBMSS else None
+    if where is None:
+        known = ", ".join(name for name, dbms in DBMSS.items() if dbms.guest)
+        raise UsageError(
+            f"an application on {endpoint.dbms} cannot be tested: acidtest has to ask the server who waits; "
+            f"it can on {known}"
+        )
+    module, _, name = where.partition(":")
+    label = f"{endpoint.dbms}://{endpoint.user}@{endpoint.socket or f'{endpoint.host}:{endpoint.port}'}"
+    make = cast(Callable[[Endpoint, str], Guest], getattr(import_module(module), name))
+    return make(endpoint, f"{label}/{endpoint.database}")
+
+
 def check_spec(spec: str) -> tuple[str, SplitResult | None]:
     """The DBMS that a specification names, and its address if it is one; refuses what cannot be meant."""
     if "://" in spec:
@@ -155,7 +195,7 @@ def check_spec(spec: str) -> tuple[str, SplitResult | None]:
         raise UsageError(
             f"unknown target {spec!r}; known are {', '.join(DBMSS)}, each as NAME or NAME@VERSION"
         )
-    if at and DBMSS[name].port is None and not DBMSS[name].versioned:
+    if at and DBMSS[name].port is None and not DBMSS[name].versioned and not DBMSS[name].apart:
         raise UsageError(
             f"{name} runs inside acidtest in the one version that is installed; write just {name!r}"
         )
@@ -202,10 +242,24 @@ def levels_of(spec: str) -> tuple[Level, ...]:
     return cast(type[Target], make_target(_variant(name, spec))).levels
 
 
+def default_level_of(spec: str) -> Level:
+    """The level that a target has by default, without opening it."""
+    name, _address = check_spec(spec)
+    return cast(type[Target], make_target(_variant(name, spec))).default_level
+
+
+def embedded_version(spec: str) -> str:
+    """The version of what runs inside this process, which has to be opened to tell."""
+    with open_target(spec) as opened:
+        return opened.version
+
+
 def expand_spec(spec: str) -> list[str]:
     """The targets that a specification means: all installed ones for `NAME@*` and ranges, else itself."""
     name, address = check_spec(spec)
     plain, mark, options = spec.partition("?")
+    if address is None and DBMSS[name].apart and plain.endswith("@*"):
+        return [f"{one.spec}{mark}{options}" for one in embedded.installed() if one.dbms == name]
     if address is not None or DBMSS[name].port is None or not servers.parse_spec(plain).means_several:
         return [spec]
     return [f"{one.spec}{mark}{options}" for one in servers.installed_for(plain)]
@@ -229,12 +283,15 @@ def _variant(name: str, spec: str) -> Dbms:
             raise UsageError(f"{option} of {name} is one of {', '.join(choices)}, not {values[-1]!r}")
         if option in dbms.options:
             dbms = replace(dbms, target=dbms.options[option][values[-1]])
+    if dbms.apart and "://" not in spec and "@" in spec.partition("?")[0]:
+        dbms = replace(dbms, target=dbms.apart)
     return dbms
 
 
 def known_specs() -> list[str]:
     """What could be written for a target without asking the network: names, and versions installed."""
     installed = [f"{one.dbms}@{one.version}" for one in servers.installed()]
+    installed += [one.spec for one in embedded.installed()]
     return sorted({*DBMSS, *installed})
 
 

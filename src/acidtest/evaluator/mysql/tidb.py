@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from sqlglot import exp
 
-from acidtest.evaluator.code import Code
+from acidtest.evaluator.code import Code, unsure
 from acidtest.evaluator.compiler import Compiler
 from acidtest.evaluator.dialect import Handler, Settings
 from acidtest.evaluator.errors import Unknown
@@ -17,18 +17,24 @@ from acidtest.model import Column
 
 
 def _careful(handler: Handler) -> Handler:
-    """An operator whose answer over signed and unsigned integers, or over some DECIMALs, is TiDB's own."""
+    """An operator whose answer over unsigned integers and others, or over some DECIMALs, is TiDB's own."""
 
     def compiled(compiler: Compiler, node: Any) -> Code:
         operands = [compiler.compile(part) for part in (node.this, node.args.get("expression")) if part]
         types = [code.type for code in operands]
-        if any(one.unsigned for one in types) and not all(one.unsigned for one in types):
-            raise Unknown("arithmetic of signed and unsigned integers in TiDB")
+        mixed = any(one.unsigned for one in types) and not all(one.unsigned for one in types)
+        if mixed and not all(_is_plain_integer(code) for code in operands):
+            raise Unknown("arithmetic of unsigned integers and others in TiDB")
         if isinstance(node, exp.Mod) and any(one.family is Family.DECIMAL for one in types):
             raise Unknown("the remainder of DECIMALs in TiDB")
-        return handler(compiler, node)
+        code = handler(compiler, node)
+        return replace(code, fn=unsure(code.fn)) if mixed else code
 
     return compiled
+
+
+def _is_plain_integer(code: Code) -> bool:
+    return code.type.family is Family.INTEGER and (code.column or code.literal)
 
 
 def _of_integers(handler: Handler) -> Handler:
@@ -93,6 +99,7 @@ class TiDB(MySQL):
         if len({one.unsigned for one in types if one.family is Family.INTEGER}) > 1:
             raise Unknown("the common type of signed and unsigned integers in TiDB")
         dates = families & {Family.DATE, Family.DATETIME}
-        if dates or (len(types) > 1 and Family.DECIMAL in families):
+        decimals = len(types) > 1 and Family.DECIMAL in families
+        if dates or (decimals and len({(one.family, one.scale) for one in types}) > 1):
             raise Unknown("the common type of DECIMALs or dates in TiDB")
         return super().unify(compiler, codes)

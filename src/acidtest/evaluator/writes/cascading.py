@@ -4,11 +4,12 @@ from collections.abc import Callable, Sequence
 
 from acidtest.evaluator.dialect import Dialect
 from acidtest.evaluator.errors import EvaluationError, Unknown
+from acidtest.evaluator.writes.defaults import default_of
 from acidtest.evaluator.writes.effect import Change, RowId
 from acidtest.evaluator.writes.keys import collisions, unique_index
 from acidtest.evaluator.writes.links import Consequences, Key, Link, Move, Rows
 from acidtest.evaluator.writes.rules import RowRules
-from acidtest.model import Action, ErrorKind, Row, Schema, Table
+from acidtest.model import Action, ErrorKind, Row, Schema, Table, Value
 
 _STEPS_MAX = 1000
 """Steps of a cascade before it counts as endless."""
@@ -73,6 +74,8 @@ class Cascade:
         else:
             for child in children:
                 self._act(link, child, move, action)
+            if action is Action.SET_DEFAULT:  # the defaults may be the very key that is gone
+                self._restricted.append((link, key, Action.NO_ACTION))
 
     def _was_referred_to_by_moved(self, link: Link, move: Move, key: Key) -> bool:
         """Whether another row that the statement changes has referred to the row, or does so now."""
@@ -105,11 +108,17 @@ class Cascade:
             elif action is Action.SET_NULL:
                 values[at] = None
             else:
-                raise Unknown("ON .. SET DEFAULT")
+                values[at] = self._default(link, at)
         try:
             return RowRules(link.child, self._schema, self._dialect).finished(tuple(values))
         except EvaluationError as error:
             raise Unknown("a cascade that breaks another rule") from error
+
+    def _default(self, link: Link, at: int) -> Value:
+        column = link.child.columns[at]
+        if self._at_once or column.auto_increment or column.generated:
+            raise Unknown("ON .. SET DEFAULT")  # InnoDB has no such action
+        return default_of(column, link.child, self._dialect)
 
     # -- rows that it refers to
 

@@ -6,6 +6,7 @@ from sqlglot import exp
 
 from acidtest.evaluator.errors import EvaluationError, Unknown
 from acidtest.evaluator.scope import Runtime
+from acidtest.evaluator.writes.defaults import default_of
 from acidtest.evaluator.writes.effect import Effect, RowId, Run
 from acidtest.evaluator.writes.following import follow_moves
 from acidtest.evaluator.writes.inserting import InsertRun
@@ -15,7 +16,7 @@ from acidtest.evaluator.writes.returning import Returning
 from acidtest.evaluator.writes.sourcing import DEFAULT, Cells, NewRows
 from acidtest.evaluator.writes.target import Target
 from acidtest.evaluator.writes.upsert import Upsert
-from acidtest.evaluator.writes.values import default_of, differ
+from acidtest.evaluator.writes.values import differ
 from acidtest.model import ErrorKind, Row
 from acidtest.sql.shape import Shape
 

@@ -13,11 +13,12 @@ from acidtest.evaluator.filters import compile_condition
 from acidtest.evaluator.query import compile_beside
 from acidtest.evaluator.relations import compile_from
 from acidtest.evaluator.scope import Runtime
+from acidtest.evaluator.writes.defaults import default_of
 from acidtest.evaluator.writes.effect import Change, Effect, RowId, Run
 from acidtest.evaluator.writes.following import follow
 from acidtest.evaluator.writes.keys import collisions
 from acidtest.evaluator.writes.target import Target, empty_scope
-from acidtest.evaluator.writes.values import Assignments, assignments_of, default_of, is_default
+from acidtest.evaluator.writes.values import Assignments, assignments_of, is_default
 from acidtest.model import ErrorKind, Row
 from acidtest.sql.shape import Shape
 

@@ -13,8 +13,9 @@ from acidtest.evaluator.plan import Plan
 from acidtest.evaluator.query import compile_source
 from acidtest.evaluator.scope import Runtime
 from acidtest.evaluator.types import Family, SqlType
+from acidtest.evaluator.writes.defaults import default_of
 from acidtest.evaluator.writes.target import Target, empty_scope
-from acidtest.evaluator.writes.values import default_of, is_default, knows_defaults, literal_of
+from acidtest.evaluator.writes.values import is_default, knows_defaults, literal_of
 from acidtest.model import Column, ErrorKind, Row
 
 

@@ -1,6 +1,5 @@
-"""What a column holds after SET, by default, or after a key that exists."""
+"""What a column holds after SET, or after a key that exists."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import date, datetime
@@ -9,15 +8,13 @@ from typing import Any
 
 from sqlglot import exp
 
-from acidtest.evaluator.api import compile_assignment
 from acidtest.evaluator.code import Code, Fn, JoinedRow
 from acidtest.evaluator.compiler import Compiler
-from acidtest.evaluator.dialect import Dialect
 from acidtest.evaluator.errors import EvaluationError, Unknown
+from acidtest.evaluator.writes.defaults import default_of
 from acidtest.evaluator.writes.target import Target
-from acidtest.model import Column, ErrorKind, Row, Table, Value
+from acidtest.model import Row, Value
 from acidtest.sql.shape import DEFAULT_OF
-from acidtest.sql.trees import parse
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,39 +108,6 @@ def knows_defaults(compiler: Compiler, target: Target) -> Compiler:
 
 def _constant(value: Value) -> Fn:
     return lambda _row: value
-
-
-_BARE_TEXT = re.compile(r"(?:var)?char|date$", re.IGNORECASE)
-"""Types whose defaults MySQL's catalog gives as text without quotes."""
-
-
-def default_of(column: Column, table: Table, dialect: Dialect) -> Value:
-    """What a column holds if nothing is said, or the complaint that something has to be."""
-    if column.default is None:
-        if not column.nullable and not dialect.writing.nulls_last:
-            raise EvaluationError(ErrorKind.NOT_NULL, f"column {column.name} has no default")
-        return None
-    return default_value(column, table, dialect)
-
-
-def default_value(column: Column, table: Table, dialect: Dialect) -> Value:
-    """The value that a column takes by itself."""
-    text = column.default or ""
-    if dialect.writing.bare_text_defaults and _BARE_TEXT.match(column.type) and "(" not in text:
-        literal: Value = compile_assignment(column, exp.Literal.string(text), table, dialect)(
-            (None,) * len(table.columns)
-        )
-        return literal
-    node = parse(f"SELECT {column.default}", dialect.name)
-    if node is None or not isinstance(node, exp.Select) or not node.expressions:
-        raise Unknown(f"the default of column {column.name}")
-    expression = node.expressions[0]
-    if isinstance(expression, exp.Column):  # MySQL gives the text of a string without quotes
-        expression = exp.Literal.string(column.default or "")
-    if expression.find(exp.Func, exp.Column) is not None and not isinstance(expression, exp.Cast):
-        raise Unknown(f"the default of column {column.name}")
-    value: Value = compile_assignment(column, expression, table, dialect)((None,) * len(table.columns))
-    return value
 
 
 def literal_of(value: Value) -> exp.Expression:

@@ -1,5 +1,6 @@
 """The engine that asks the DBMS itself, on scratch tables (Troc III-E)."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 
 from acidtest.errors import UsageError
@@ -11,7 +12,13 @@ from acidtest.oracles.engines.base import Answer, Engine, UndecidedError, Views
 from acidtest.oracles.engines.evaluating import engine_for
 from acidtest.oracles.engines.pairing import are_whole, difference, new_versions, pair
 from acidtest.oracles.engines.scratch import Contents, Scratch, UnfitError, connected_tables
-from acidtest.oracles.engines.stability import is_ordered_part_of, is_part_of, same_answer, why_unstable
+from acidtest.oracles.engines.stability import (
+    is_ordered_part_of,
+    is_part_of,
+    may_stand_for_equals,
+    same_answer,
+    why_unstable,
+)
 from acidtest.sql.shape import Shape, Verb
 
 _SAYS_NOTHING = frozenset(
@@ -64,6 +71,8 @@ class AskingEngine(Engine):
             return True
         if reason := why_unstable(shape):
             raise UndecidedError(reason)
+        if may_stand_for_equals(shape.tree, answer.rows, observed):
+            raise UndecidedError("which of several equal values stands for all of them")
         if questions.has_limit(shape):
             return self._admits_cut(shape, views, answer.rows, observed)
         return False
@@ -110,6 +119,24 @@ class AskingEngine(Engine):
         if not effect.errors and shape.verb is Verb.UPDATE:
             effect = self._held_against(shape.target, existing, effect)
         return effect
+
+    def met(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views, effect: Effect
+    ) -> Sequence[int]:
+        """Those beside which, each alone, it does something else than in an empty table."""
+        assert shape.target is not None
+        if not rows or effect.errors or not questions.treats_duplicates(shape):
+            return ()
+        if questions.reads_its_target(shape) or questions.takes_numbers(
+            shape, self._schema.table(shape.target)
+        ):
+            raise UndecidedError("which rows an INSERT came upon")
+        new = Counter(self._after(sql, shape, views, ()))
+        return [
+            seen.row
+            for seen in rows
+            if Counter(self._after(sql, shape, views, (seen,))) != new + Counter([repr(seen.values)])
+        ]
 
     def related(self, sql: str, shape: Shape) -> Sequence[str]:
         del sql
@@ -206,6 +233,13 @@ class AskingEngine(Engine):
         after = self._strict.read([shape.target])[shape.target]
         gone, new = difference(contents[shape.target], after)
         return _inserted(table, gone, new, outcome.count)
+
+    def _after(self, sql: str, shape: Shape, views: Views, rows: Sequence[Seen]) -> list[str]:
+        """The table after an INSERT into just these rows."""
+        assert shape.target is not None
+        if isinstance(self._write(sql, {**views, shape.target: rows}), Failed):
+            raise UndecidedError("which rows an INSERT came upon: alone it fails")
+        return list(map(repr, self._strict.read([shape.target])[shape.target]))
 
     def _number(self, shape: Shape, next_number: int | None) -> str:
         assert shape.target is not None

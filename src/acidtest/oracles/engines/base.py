@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from acidtest.evaluator.writes import Effect, UniqueIndex
-from acidtest.model import ErrorKind, Row
+from acidtest.model import Column, ErrorKind, Row, Schema, Table, Value
 from acidtest.oracles.chains import Seen
 from acidtest.sql.shape import Shape
 
@@ -67,8 +67,22 @@ class Engine(ABC):
         of the tables that foreign keys connect with it."""
 
     @abstractmethod
+    def met(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views, effect: Effect
+    ) -> Sequence[int]:
+        """Upon which of these living rows of its table an INSERT with that effect came."""
+
+    @abstractmethod
     def related(self, sql: str, shape: Shape) -> Sequence[str]:
         """Tables that foreign keys connect with the one that is written, itself perhaps among them."""
+
+    def default_of(self, _table: Table, _column: Column) -> Value:
+        """What rows hold in a column that is added to their table."""
+        raise UndecidedError("a table whose definition has changed")
+
+    def with_schema(self, _schema: Schema) -> "Engine":
+        """The engine for tables whose definition has changed."""
+        raise UndecidedError("a table whose definition has changed")
 
     @abstractmethod
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:

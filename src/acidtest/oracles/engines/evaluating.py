@@ -16,7 +16,8 @@ from acidtest.evaluator import (
 )
 from acidtest.evaluator.result import Result
 from acidtest.evaluator.writes import Effect, UniqueIndex, Write, compile_write
-from acidtest.model import Row, Schema
+from acidtest.evaluator.writes.defaults import default_of
+from acidtest.model import Column, Row, Schema, Table, Value
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Answer, Engine, UndecidedError, Views
 from acidtest.sql.shape import Shape, Verb
@@ -38,7 +39,7 @@ class EvaluatingEngine(Engine):
     name = "solver"
 
     def __init__(self, dbms: str, schema: Schema, version: str = "") -> None:
-        self._schema = schema
+        self._schema, self._made_for = schema, (dbms, version)
         known = "" if dbms in DIALECTS else version  # its numbers are not those of the DBMS it speaks like
         self._dialect = _decided(lambda: dialect_of(DIALECTS.get(dbms, dbms), version=known))
         self._queries: dict[str, CompiledQuery] = {}
@@ -86,11 +87,27 @@ class EvaluatingEngine(Engine):
         except EvaluationError as error:
             raise UndecidedError(f"an error of kind {error.kind.value} on the way") from error
 
+    def met(
+        self, sql: str, shape: Shape, rows: Sequence[Seen], views: Views, effect: Effect
+    ) -> Sequence[int]:
+        del sql, shape, views  # the effect tells
+        return [seen.row for seen in rows if seen.row in effect.met]
+
     def related(self, sql: str, shape: Shape) -> tuple[str, ...]:
         return self._write(sql, shape).related
 
     def unique_indexes(self, sql: str, shape: Shape) -> Sequence[UniqueIndex]:
         return self._write(sql, shape).unique
+
+    def default_of(self, table: Table, column: Column) -> Value:
+        try:
+            return _decided(lambda: default_of(column, table, self._dialect))
+        except EvaluationError as error:
+            raise UndecidedError("a new column without a value for the rows that are there") from error
+
+    def with_schema(self, schema: Schema) -> "EvaluatingEngine":
+        dbms, version = self._made_for
+        return engine_for(dbms, schema, version)
 
     def _result(self, sql: str, shape: Shape, views: Views) -> Result:
         query = self._queries.get(sql)

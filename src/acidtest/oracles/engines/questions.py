@@ -113,13 +113,16 @@ def has_counter(table: Table) -> bool:
 def numbers_only_new_rows(shape: Shape, table: Table) -> bool:
     """Whether each row of an INSERT surely takes one number: no query, no way to treat duplicates, and no
     rows among them with numbers of their own, because then numbers are lost."""
-    ways = ("conflict", "ignore", "alternative")
     source = shape.tree.expression
-    if not isinstance(source, exp.Values) or shape.replaces:
+    if not isinstance(source, exp.Values) or treats_duplicates(shape):
         return False
     position = _counter_place(shape, table)
-    own = position is not None and any(not _asks(row, position) for row in source.expressions)
-    return not own and not any(shape.tree.args.get(way) for way in ways)
+    return position is None or all(_asks(row, position) for row in source.expressions)
+
+
+def treats_duplicates(shape: Shape) -> bool:
+    """Whether an INSERT goes on, in some way, where a key exists."""
+    return shape.replaces or any(shape.tree.args.get(way) for way in ("conflict", "ignore", "alternative"))
 
 
 def may_fail_half_way(shape: Shape) -> bool:

@@ -6,8 +6,9 @@ from enum import StrEnum
 from functools import lru_cache
 
 from acidtest.claims.characteristics import characteristics_of
-from acidtest.claims.settings import changes_nothing
+from acidtest.claims.settings import changes_nothing, has_one_schema
 from acidtest.model import Case
+from acidtest.oracles.replay.definitions import NewColumn, definition_of
 from acidtest.sql import StatementKind, kind_of
 
 
@@ -22,6 +23,9 @@ class Nature(StrEnum):
     ADVISORY = "takes or gives up an advisory lock"
     INDEX = "makes or drops an index"
     TRUNCATE = "empties a table"
+    DEFINES = "changes a definition in a way that is known"
+    TWO_PHASE = "prepares a transaction, or ends one that was prepared"
+    SCRIPT = "is several statements in one message"
     UNKNOWN = "may do anything"
 
 
@@ -41,6 +45,10 @@ _SLEEPS = re.compile(r"\s*SELECT\s+(?:pg_sleep|sleep)\s*\(\s*[\d.]+\s*\)\s*", re
 _MYSQL_LOCKS = re.compile(
     r"\s*SELECT\s+(?:GET_LOCK|RELEASE_LOCK|IS_FREE_LOCK|IS_USED_LOCK|RELEASE_ALL_LOCKS)\s*\([^()]*\)\s*",
     re.IGNORECASE,
+)
+_PRIVILEGE = re.compile(
+    r"\s*(?:(?:GRANT|REVOKE)\b.+|SET\s+(?:SESSION\s+|LOCAL\s+)?ROLE\s+\S+|RESET\s+ROLE)\s*",
+    re.IGNORECASE | re.DOTALL,
 )
 _INDEX = re.compile(
     r"\s*(?:CREATE\s+INDEX|DROP\s+INDEX|ALTER\s+TABLE\s+\S+\s+(?:ADD|DROP)\s+(?:INDEX|KEY)\b)",
@@ -62,6 +70,8 @@ def nature_of(sql: str, dbms: str, table_locks: bool) -> Nature:
         return _nature_of_query(sql)
     if first in _SHOWS:
         return Nature.HARMLESS
+    if two_phase_of(sql) is not None:
+        return Nature.TWO_PHASE
     if dbms not in _EMBEDDED and _only_looks(sql, first, second):
         return Nature.LOOKS
     if first in ("SET", "RESET", "PRAGMA"):
@@ -72,8 +82,17 @@ def nature_of(sql: str, dbms: str, table_locks: bool) -> Nature:
         return Nature.INDEX
     if first == "TRUNCATE":
         return Nature.TRUNCATE
+    if _is_definition(sql, first, dbms, table_locks):
+        return Nature.DEFINES
     of_rows = kind_of(sql) not in (StatementKind.DDL, StatementKind.SESSION, StatementKind.OTHER)
     return Nature.ROWS if of_rows else Nature.UNKNOWN
+
+
+def _is_definition(sql: str, first: str, dbms: str, table_locks: bool) -> bool:
+    if first not in ("ALTER", "CREATE") or not has_one_schema(dbms):
+        return False
+    found = definition_of(sql)
+    return isinstance(found, NewColumn) or (table_locks and found is not None)
 
 
 _EMBEDDED = ("sqlite", "duckdb")
@@ -160,6 +179,29 @@ def advisory_call(sql: str) -> Advisory | None:
     )
 
 
+# -- two-phase commit
+
+
+class Phase(StrEnum):
+    """What a statement does to a prepared transaction."""
+
+    PREPARE = "PREPARE TRANSACTION"
+    COMMIT = "COMMIT PREPARED"
+    ROLLBACK = "ROLLBACK PREPARED"
+
+
+_PHASE = re.compile(
+    r"\s*((?:PREPARE\s+TRANSACTION|(?:COMMIT|ROLLBACK)\s+PREPARED))\s+'([^']*)'\s*", re.IGNORECASE
+)
+
+
+@lru_cache(maxsize=4096)
+def two_phase_of(sql: str) -> tuple[Phase, str] | None:
+    """PostgreSQL's statements of two-phase commit, and the name that they give to the transaction."""
+    match = _PHASE.fullmatch(sql)
+    return None if match is None else (Phase(" ".join(match[1].upper().split())), match[2])
+
+
 # -- procedures
 
 _PROCEDURE = re.compile(r"\s*CALL\s+[`\"]?(\w+)", re.IGNORECASE)
@@ -168,6 +210,13 @@ _DOES_MORE = re.compile(
     r"|LOCK|SHARE|DROP|ALTER|GRANT)\b",
     re.IGNORECASE,
 )
+
+
+def says_who_may(sql: str, case: Case) -> bool:
+    """Whether a statement only says who may do what. To be somebody else may mean other tables where schemas
+    are named like roles."""
+    schemas = any(re.search(r"\bSCHEMA\b", one.sql, re.IGNORECASE) for one in case.setup)
+    return not schemas and _PRIVILEGE.fullmatch(sql) is not None
 
 
 def calls_reading_procedure(sql: str, case: Case) -> bool:

@@ -34,6 +34,26 @@ def about_one_table(shape: Shape, grammar: str, *, limited: bool = False) -> Sha
     return shape if name not in shape.reads else replace(shape, target=name, alias=alias_of(table, grammar))
 
 
+@lru_cache(maxsize=2048)
+def about_its_rows(shape: Shape, grammar: str) -> Shape:
+    """The shape as if its query gave the rows themselves, if it only sums up those under its condition."""
+    tree = shape.tree
+    if shape.plain or not isinstance(tree, exp.Select) or shape.only or shape.lateral or shape.locks:
+        return shape
+    source = tree.args.get("from_")
+    table = source.this if source is not None else None
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        return shape
+    if any(table.args.get(part) for part in ("joins", "sample", "partition", "version")):
+        return shape
+    if any(tree.args.get(part) for part in ("joins", "limit", "offset", "with_", "laterals")):
+        return shape
+    name = table_name(table, grammar)
+    if len(list(tree.find_all(exp.Select))) != 1 or shape.reads != (name,):
+        return shape
+    return replace(shape, target=name, alias=alias_of(table, grammar), plain=True)
+
+
 def tests_rows_alone(shape: Shape) -> bool:
     """Whether a statement with a target finds its rows by a condition on each."""
     if shape.target is None or shape.verb in (Verb.INSERT, Verb.MERGE) or shape.writes_inside or shape.only:
@@ -42,6 +62,22 @@ def tests_rows_alone(shape: Shape) -> bool:
         return True
     tree = shape.tree
     return not tree.this.args.get("joins") and not any(tree.args.get(part) for part in _MORE_THAN_A_WRITE)
+
+
+def chooses_among_rows(shape: Shape) -> bool:
+    """Whether a write of one table takes the first rows in some order of those that meet a condition on
+    each."""
+    tree = shape.tree
+    if shape.verb not in (Verb.UPDATE, Verb.DELETE) or shape.only or tree.this.args.get("joins"):
+        return False
+    more = (part for part in _MORE_THAN_A_WRITE if part not in ("order", "limit"))
+    return not any(tree.args.get(part) for part in more) and tree.find(exp.Query) is None
+
+
+def read_beside(shape: Shape, grammar: str) -> tuple[str, ...]:
+    """The tables that a write reads besides the rows that it works on."""
+    again = shape.verb is not Verb.MERGE and reads_its_table_again(shape, grammar)
+    return tuple(table for table in shape.reads if table != shape.target or again)
 
 
 def reads_its_table_again(shape: Shape, grammar: str) -> bool:

@@ -8,7 +8,17 @@ from acidtest.model import Failed, Record, TransactionState, Undone
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.advisory import AdvisoryLocks
 from acidtest.oracles.replay.context import Context
-from acidtest.oracles.replay.natures import Nature, calls_reading_procedure, locked_tables, nature_of
+from acidtest.oracles.replay.defining import Defining
+from acidtest.oracles.replay.definitions import LockOnly, definition_of, idle_functions
+from acidtest.oracles.replay.natures import (
+    Nature,
+    Phase,
+    calls_reading_procedure,
+    locked_tables,
+    nature_of,
+    says_who_may,
+    two_phase_of,
+)
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.waits import Waits
 from acidtest.sql import kind_of
@@ -26,32 +36,47 @@ _TRUNCATED = re.compile(
 class Others:
     """Judges what such statements have to wait for, and books what they change."""
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, advisory: AdvisoryLocks | None = None) -> None:
         self._context = context
-        self._natures: dict[int, Nature] = {}
+        self._natures: dict[tuple[int, str], Nature] = {}
         self._schema = context.history.schema
         self._chains = context.chains
         self._transactions = context.transactions
         self._timeline = context.timeline
         self._visibility = context.visibility
         self._waits = Waits(context)
-        self._advisory = AdvisoryLocks(context)
+        self.advisory = advisory or AdvisoryLocks(context)
 
     def nature(self, state: SessionState, record: Record) -> Nature:
         """What a statement is to the walk."""
-        found = self._natures.get(record.step)
+        found = self._natures.get((record.step, record.sql))
         if found is None:
-            found = self._natures[record.step] = self._nature(state, record)
+            found = self._natures[record.step, record.sql] = self._nature(state, record)
         return found
 
     def _nature(self, state: SessionState, record: Record) -> Nature:
         history = self._context.history
         if record.parts:
-            return Nature.UNKNOWN  # a script: what became of which statement is not followed
+            return Nature.SCRIPT
         nature = nature_of(record.sql, history.dbms, state.claim.table_locks)
+        if nature is Nature.DEFINES and not self._is_idle(record):
+            return Nature.UNKNOWN
+        if nature is Nature.UNKNOWN and state.claim.table_locks and says_who_may(record.sql, history.case):
+            return Nature.HARMLESS
         if nature is Nature.UNKNOWN and calls_reading_procedure(record.sql, history.case):
             return Nature.LOOKS
         return nature
+
+    def _is_idle(self, record: Record) -> bool:
+        """Whether a statement about a trigger is about one that does nothing."""
+        found = definition_of(record.sql)
+        if not isinstance(found, LockOnly) or not found.trigger:
+            return True
+        if found.function:
+            return found.function.lower() in idle_functions(self._context.history.case)
+        return not any(
+            found.trigger.lower() == name.lower() for table in self._schema.tables for name in table.triggers
+        )
 
     def require_newer_snapshot(self, state: SessionState, tables: Iterable[str]) -> None:
         """A snapshot that is older than a TRUNCATE finds the table empty, or is refused:
@@ -59,7 +84,9 @@ class Others:
         for transaction, table in self._transactions.emptied:
             moment = self._chains.committed_at(transaction)
             if moment is not None and table in tables and any(one < moment for one in state.moments):
-                raise UndecidedError("a snapshot that is older than a TRUNCATE")
+                raise UndecidedError(
+                    "a snapshot that is older than a TRUNCATE or than a table that was rewritten"
+                )
 
     # -- launch
 
@@ -69,13 +96,16 @@ class Others:
         failed = isinstance(record.outcome, Failed) and not _CONCURRENTLY.search(record.sql)
         if nature is Nature.UNKNOWN and not failed and not state.failed:
             raise UndecidedError(f"{kind_of(record.sql).value} statements inside the schedule")
-        if nature in (Nature.LOOKS, Nature.ADVISORY, Nature.INDEX, Nature.TRUNCATE):
+        if nature in (Nature.LOOKS, Nature.ADVISORY, Nature.INDEX, Nature.TRUNCATE, Nature.DEFINES):
             self._visibility.opens_snapshot(state, record)
 
     # -- completion
 
     def complete(self, state: SessionState, record: Record, nature: Nature) -> None:
         """A statement ends."""
+        if nature is Nature.TWO_PHASE and not isinstance(record.outcome, Failed):
+            self._two_phase(state, record)
+            return
         if state.failed:
             return
         if isinstance(record.outcome, Failed):
@@ -89,11 +119,13 @@ class Others:
             case Nature.TABLE_LOCK:
                 self._lock_tables(state, record)
             case Nature.ADVISORY:
-                self._advisory.judge(state, record)
+                self.advisory.judge(state, record)
             case Nature.INDEX:
                 self._index(state, record)
             case Nature.TRUNCATE:
                 self._truncate(state, record)
+            case Nature.DEFINES:
+                Defining(self._context, self._waits).judge(state, record)
             case _:
                 pass
 
@@ -103,6 +135,18 @@ class Others:
             self._transactions.end(state, commit=True)  # MySQL: before it fails it commits what is open
         else:
             self._transactions.undo(state, record, outcome)
+
+    def _two_phase(self, state: SessionState, record: Record) -> None:
+        """Preparing a transaction parts it from its session; one that has failed is rolled back instead."""
+        found = two_phase_of(record.sql)
+        assert found is not None
+        phase, name = found
+        if phase is not Phase.PREPARE:
+            self._transactions.end_prepared(name, commit=phase is Phase.COMMIT)
+        elif state.failed:
+            self._transactions.end(state, commit=False)
+        else:
+            self._transactions.prepare(state, name)
 
     def _look(self, state: SessionState, record: Record) -> None:
         """What looks at tables may open a snapshot, or not."""

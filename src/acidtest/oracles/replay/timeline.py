@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from acidtest.model import ErrorKind, Event, EventKind, Failed, History, Omitted, Undone
 from acidtest.oracles.chains import Chains, Version
+from acidtest.oracles.replay.natures import two_phase_of
 from acidtest.sql import StatementKind, kind_of
 
 _ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)
@@ -77,7 +78,8 @@ def _ranked(history: History, batch: list[Event]) -> list[Event]:
 
 def _rank(history: History, event: Event) -> int:
     record = history.records[event.step]
-    if event.kind is EventKind.COMPLETED and kind_of(record.sql) in _ENDS:
+    ends = kind_of(record.sql) in _ENDS or two_phase_of(record.sql) is not None
+    if event.kind is EventKind.COMPLETED and ends:
         return 0
     undone = isinstance(record.outcome, Failed) and record.outcome.undone
     return 1 if event.kind is EventKind.COMPLETED and undone in (Undone.TRANSACTION, Undone.CONNECTION) else 2

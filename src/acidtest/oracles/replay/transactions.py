@@ -7,6 +7,7 @@ from acidtest.claims import Claim, SnapshotAt
 from acidtest.model import Failed, Record, TransactionState, Undone
 from acidtest.oracles.chains import Chains, Version
 from acidtest.oracles.engines.base import UndecidedError
+from acidtest.oracles.replay.definitions import Defined
 from acidtest.oracles.replay.locks import LockTable
 from acidtest.sql.shape import Shape, shape_of
 
@@ -33,6 +34,8 @@ class Pending:
     step: int
     sure: bool = True
     """Nothing has been written to the table since that may have taken it back."""
+    followed: bool = False
+    """The chains show what the transaction itself sees of it."""
 
 
 @dataclass(slots=True)
@@ -55,6 +58,8 @@ class SessionState:
     pending: list[Pending] = field(default_factory=list)
     touched: bool = False
     """Whether the transaction has worked on a table."""
+    locked_by_key: set[tuple[str, int]] = field(default_factory=set)
+    """Rows that the transaction has locked by a unique key which they are not kept by."""
 
     def shape(self, record: Record) -> Shape | None:
         """The shape of one of the session's statements."""
@@ -72,6 +77,10 @@ class Transactions:
         """The session of each transaction."""
         self.emptied: list[tuple[int, str]] = []
         """Transactions and the tables that they emptied at once, which no snapshot outlives."""
+        self.defined: list[Defined] = []
+        """Changes of definitions that were not taken back, in this order."""
+        self._prepared: dict[str, int] = {}
+        """Transactions that were prepared and not ended yet, by the names they got."""
 
     def owner(self, transaction: int) -> str:
         """The session of a transaction, for texts."""
@@ -84,7 +93,7 @@ class Transactions:
     def is_alone(self, state: SessionState) -> bool:
         """Whether no other transaction has been open since the session's own began."""
         others = [one for one in self.sessions.values() if one is not state]
-        if any(one.transaction is not None for one in others):
+        if self._prepared or any(one.transaction is not None for one in others):
             return False
         ended = (self.chains.committed_at(number) for number in self.owners if number != state.transaction)
         return not any(moment is not None and moment > state.began_at for moment in ended)
@@ -109,16 +118,39 @@ class Transactions:
         state.transaction, state.began_at = len(self.owners) + 1, self.chains.clock
         state.moments, state.maybe_unopened, state.failed, state.touched = (), False, False, False
         state.savepoints.clear()
+        state.locked_by_key.clear()
         self.owners[state.transaction] = state.name
+
+    def prepare(self, state: SessionState, name: str) -> None:
+        """Two-phase commit: the transaction leaves its session and keeps what it holds."""
+        if state.transaction is not None:
+            self._prepared[name] = state.transaction
+        state.transaction = None
+        self.end(state, commit=False)
+
+    def end_prepared(self, name: str, commit: bool) -> None:
+        """The end of a transaction that was prepared."""
+        if name not in self._prepared:
+            raise UndecidedError(f"the prepared transaction {name} is not known")
+        self._end(self._prepared.pop(name), commit)
+
+    def _end(self, transaction: int, commit: bool) -> None:
+        if commit:
+            self.chains.commit(transaction)
+        else:
+            self.chains.undo(transaction)
+            self._take_back_definitions(transaction, -1)
+        self.locks.release(transaction)
+
+    def _take_back_definitions(self, transaction: int, since_step: int) -> None:
+        self.defined = [
+            one for one in self.defined if one.transaction != transaction or one.step <= since_step
+        ]
 
     def end(self, state: SessionState, commit: bool) -> None:
         """The end of the session's transaction, if it has one."""
         if state.transaction is not None:
-            if commit:
-                self.chains.commit(state.transaction)
-            else:
-                self.chains.undo(state.transaction)
-            self.locks.release(state.transaction)
+            self._end(state.transaction, commit)
         state.transaction, state.moments, state.failed = None, (), False
         state.savepoints.clear()
         state.pending.clear()
@@ -161,6 +193,7 @@ class Transactions:
 
     def _go_back(self, transaction: int, savepoint: Savepoint) -> None:
         self.chains.undo(transaction, savepoint.mark)
+        self._take_back_definitions(transaction, savepoint.step)
         self.locks.release(transaction, since_step=savepoint.step)
 
     # -- errors

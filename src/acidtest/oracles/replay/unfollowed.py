@@ -50,8 +50,6 @@ def _why_not_followed(shape: Shape, by_id: _ById, grammar: str) -> str:
         return "triggers and rules"
     if shape.only and any(tables[name].children for name in shape.reads):
         return "ONLY a part of a table"
-    if shape.writes_inside:
-        return "a write inside of a query"
     if shape.locks_inside:
         return "locks inside of a query"
     return "a system column" if _names_system_column(shape, schema, grammar) else ""

@@ -26,12 +26,15 @@ from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Engine, UndecidedError
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.definitions import fitting, with_definitions, without_idle_triggers
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows
 from acidtest.oracles.replay.locks import table_locks_of
 from acidtest.oracles.replay.natures import Nature
 from acidtest.oracles.replay.others import Others
+from acidtest.oracles.replay.prepared import spelled_out
 from acidtest.oracles.replay.reads import Reads
+from acidtest.oracles.replay.scripts import ENDS, statements_of
 from acidtest.oracles.replay.timeline import in_order_of_effect
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
@@ -40,6 +43,7 @@ from acidtest.oracles.replay.uniqueness import broken_key
 from acidtest.oracles.replay.violations import OF_THE_DATA, ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.oracles.replay.writes import Writes
+from acidtest.oracles.replay.writing_ctes import WritingCtes
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Shape, Verb
 
@@ -55,9 +59,16 @@ class Replay:
         choices: Choices | None = None,
         traces: bool = True,
     ) -> None:
+        history = spelled_out(history, {claim.grammar for claim in claims.values()})
+        schema = without_idle_triggers(history.schema, history.case)
+        if schema is not history.schema:
+            history, engine = replace(history, schema=schema), engine.with_schema(schema)
         context = Context.of(history, claims, engine, choices or Choices())
         self.history = history
+        self._first_schema = history.schema
+        self._definitions = 0
         self._claims = claims
+        self._context = context
         self.unexplained_conflicts = context.unexplained_conflicts
         self.chains = context.chains
         self.locks = context.transactions.locks
@@ -71,9 +82,34 @@ class Replay:
         self._failures = Failures(context)
         self._others = Others(context)
         self._waits = Waits(context)
-        self._tracer = Tracer(context.chains, context.transactions, engine, traces)
+        self._tracer = Tracer(context.chains, context.transactions, engine, history.schema, traces)
         self._reads = Reads(context, self._tracer)
         self._writes = Writes(context, self._tracer)
+
+    def _follow_definitions(self) -> None:
+        """Go on with other definitions, if something was defined or taken back."""
+        defined = self._transactions.defined
+        if len(defined) == self._definitions:
+            return
+        self._definitions = len(defined)
+        before, engine = self.history.schema, self._context.engine
+        schema = with_definitions(self._first_schema, defined)
+        for table in before.tables:
+            columns = schema.table(table.name).columns
+            values = [engine.default_of(table, one) for one in columns[len(table.columns) :]]
+            if len(columns) != len(table.columns):
+                self.chains.reshape(table.name, fitting(len(columns), values))
+                self._tracer.give_up("rows whose columns have changed")
+        self.history = replace(self.history, schema=schema)
+        self._context = context = replace(
+            self._context, history=self.history, engine=engine.with_schema(schema)
+        )
+        self._work = FoundRows(context)
+        self._failures = Failures(context)
+        self._others = Others(context, self._others.advisory)
+        self._waits = Waits(context)
+        self._reads = Reads(context, self._tracer, self._reads.undecided)
+        self._writes = Writes(context, self._tracer, self._writes.numbers)
 
     def trace(self) -> Trace:
         """What the transactions read and wrote; to be asked when the walk is over."""
@@ -97,19 +133,43 @@ class Replay:
             if event.kind is EventKind.LAUNCHED:
                 state.claim = self._claims.at(event.session, event.step)
                 self._timeline.launch(event)
-                self._others.launch(state, record)
-                if self._others.nature(state, record) is Nature.ROWS:
-                    self._visibility.first_statement(state, record)
-                    self._waits.note_tables(state, record)
+                self._launch(state, record)
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
                 self._complete(state, record)
+                self._follow_definitions()
         if any(isinstance(record.outcome, Overran) for record in self.history.records):
             raise UndecidedError("a statement ran over the limit")
         self._judge_final_state()
 
+    def _launch(self, state: SessionState, record: Record) -> None:
+        self._others.launch(state, record)
+        if self._others.nature(state, record) is Nature.ROWS:
+            self._visibility.first_statement(state, record)
+            self._waits.note_tables(state, record)
+
+    def _script(self, state: SessionState, record: Record) -> None:
+        """Outside a transaction block PostgreSQL makes one transaction of the statements of a message, and a
+        BEGIN takes them into its own:
+        https://www.postgresql.org/docs/current/protocol-flow.html#PROTOCOL-FLOW-MULTI-STATEMENT"""
+        own = False
+        for one in statements_of(state, record, bool(self._timeline.in_flight)):
+            begins = kind_of(one.sql) is StatementKind.BEGIN
+            if state.transaction is None and not begins and kind_of(one.sql) not in ENDS:
+                self._transactions.open(state)
+                own = True
+            own = own and not begins
+            self._timeline.start_over(record.step, self.chains.clock)
+            self._launch(state, one)
+            self._complete(state, one)
+        if own and state.transaction is not None:
+            self._transactions.end(state, commit=not isinstance(record.outcome, Failed))
+
     def _complete(self, state: SessionState, record: Record) -> None:
         nature = self._others.nature(state, record)
+        if nature is Nature.SCRIPT:
+            self._script(state, record)
+            return
         if nature is not Nature.ROWS:
             self._others.complete(state, record, nature)
             return
@@ -188,7 +248,9 @@ class Replay:
         if not isinstance(record.outcome, Failed):
             self._waits.require_for_tables(state, record, modes)
         if any(one.table in shape.reads for one in state.pending):
-            self._after_a_broken_key(state, record, shape)
+            self._after_a_broken_key(state, record, shape, alone)
+        elif shape.writes_inside:
+            self._writes_inside(state, record, shape)
         elif shape.verb is Verb.READ:
             self._reads.judge(state, record, shape, alone)
         else:
@@ -196,16 +258,24 @@ class Replay:
         if not isinstance(record.outcome, Failed):
             self._waits.take_tables(state, record, modes)
 
-    def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape) -> None:
-        """Which of two rows with one key the transaction sees is not laid down; COMMIT decides."""
+    def _writes_inside(self, state: SessionState, record: Record, shape: Shape) -> None:
+        if isinstance(record.outcome, Failed):
+            self._not_followed(state, record, "a write inside of a query")
+            return
+        WritingCtes(self._context, self._writes, self._tracer).judge(state, record, shape)
+
+    def _after_a_broken_key(self, state: SessionState, record: Record, shape: Shape, alone: bool) -> None:
+        """Which of two rows with one key a transaction finds by it is not laid down; COMMIT decides."""
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(state, record, record.outcome, may_fail=OF_THE_DATA)
         elif shape.verb is Verb.READ:
-            self._reads.undecided.append("a read of a table whose key the transaction has broken")
+            followed = all(one.followed for one in state.pending if one.table in shape.reads)
+            self._reads.judge_broken(state, record, shape, alone, followed)
         else:
             written = set(shape.writes)
             state.pending = [
-                replace(one, sure=one.sure and one.table not in written) for one in state.pending
+                replace(one, sure=False, followed=False) if one.table in written else one
+                for one in state.pending
             ]
 
     def _start_late(self, state: SessionState, record: Record) -> None:
@@ -226,6 +296,7 @@ class Replay:
     def _judge_final_state(self) -> None:
         for state in self.sessions.values():
             self._transactions.end(state, commit=False)
+        self._follow_definitions()
         assert self.history.final is not None
         for table, rows in self.history.final.items():
             expected = self.chains.view(table, lambda version: self.chains.is_committed(version.writer))

@@ -7,13 +7,14 @@ from dataclasses import replace
 from sqlglot import exp
 
 from acidtest.claims import OnConflict, Sees
-from acidtest.evaluator.writes import Change, Effect
+from acidtest.evaluator.writes import Change, Effect, UniqueIndex
 from acidtest.model import (
     Affected,
     CountWitness,
     ErrorKind,
     ErrorWitness,
     Failed,
+    Outcome,
     Record,
     Row,
     Rows,
@@ -23,7 +24,7 @@ from acidtest.oracles.chains import Seen, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
 from acidtest.oracles.replay.clustered import (
     assigned,
-    clustered_index,
+    identity_index,
     key_of,
     reads_what_it_sets,
     sets_indexed,
@@ -32,8 +33,9 @@ from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.counters import Counters
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows, without_some
+from acidtest.oracles.replay.identities import Identities
 from acidtest.oracles.replay.locks import Wanted, wanted_by_references, wanted_by_write
-from acidtest.oracles.replay.one_table import tests_rows_alone
+from acidtest.oracles.replay.one_table import chooses_among_rows, read_beside, tests_rows_alone
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import Pending, SessionState
 from acidtest.oracles.replay.violations import ViolationError
@@ -44,7 +46,7 @@ from acidtest.sql.shape import Shape, Verb
 class Writes:
     """The writes of a walk."""
 
-    def __init__(self, context: Context, tracer: Tracer) -> None:
+    def __init__(self, context: Context, tracer: Tracer, numbers: Counters | None = None) -> None:
         self._context = context
         self._schema = context.history.schema
         self._engine = context.engine
@@ -55,39 +57,45 @@ class Writes:
         self._work = FoundRows(context)
         self._waits = Waits(context)
         self._failures = Failures(context)
-        self._numbers = Counters(context)
+        self.numbers = numbers or Counters(context)
+        self._identities = Identities(context)
         self._tracer = tracer
 
     def judge(self, state: SessionState, record: Record, shape: Shape) -> None:
         """Judge a write, and put what it did onto the chains."""
+        self.carry_out(state, record, shape, compares=True)
+
+    def carry_out(self, state: SessionState, record: Record, shape: Shape, compares: bool = False) -> Effect:
+        """The same for a part of a statement, of which the DBMS need not tell what it did."""
         assert shape.target is not None
-        if record.waited and shape.tree.args.get("limit"):
-            self._require_one_choice(state, record, shape.target)
         work, conflict = self._work.rows(state, record, shape)
         outcome = record.outcome
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
-        if isinstance(outcome, Failed) and lost and self._numbers.next(shape.target) is None:
+        if isinstance(outcome, Failed) and lost and self.numbers.next(shape.target) is None:
             self._failures.judge_conflict(state, record, outcome, reason=conflict)
-            return
+            return Effect()
         views = self._views(state, record, shape)
         effect = self._effect(state, record, shape, work, views)
-        self._numbers.advance(shape.target, effect)
-        conflict = conflict or self._met_unseen(state, record, shape, effect)
+        self.numbers.advance(shape.target, effect)
+        conflict = conflict or self._met_unseen(state, record, shape, effect, views)
         if isinstance(record.outcome, Failed):
             self._failures.judge_conflict(
                 state, record, record.outcome, effect.errors, effect.may_fail, reason=conflict
             )
-            return
+            return effect
         late = state.claim.on_conflict is OnConflict.AT_COMMIT
         if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
-            state.pending.append(Pending(shape.target, record.step))
-            return
+            self._break_key(state, record, shape, views)
+            return effect
         self._failures.require_conflict(state, record, conflict or self._other_writer(state))
         wanted = list(self._wanted(state, shape, work, effect))
         for one in wanted:
             self._waits.require_for_rows(state, record, shape, one)
         self._waits.require_for_keys(state, record, shape, effect)
-        _compare(record, effect)
+        if compares:
+            _compare(record, self._identities.counted(state, shape, effect))
+        elif effect.errors:
+            raise _breaks_a_constraint(record, effect)
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
@@ -95,19 +103,43 @@ class Writes:
         self._tracer.saw(state, record, shape, found, visible)
         self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
+        self._identities.locked(state, shape, effect.worked_on)
         for one in wanted:
             self._waits.take_locks(state, record, shape, one)
         self._note_unknown_locks(state, record, shape)
+        return effect
 
-    def _require_one_choice(self, state: SessionState, record: Record, table: str) -> None:
-        """LIMIT takes rows as it goes. Where a statement locks the rows and gaps that it passes by, what it
-        finds after a wait is all as it is now; else it may have chosen before rows changed."""
-        if state.claim.predicate_locks:
-            return
-        launched = self._timeline.launched_at[record.step]
-        then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, launched))
-        if then != self._chains.view(table, self._visibility.committed(state)):
-            raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
+    def _break_key(self, state: SessionState, record: Record, shape: Shape, views: Views) -> None:
+        """A write that broke a key, which COMMIT will notice. An INSERT looks for the key among the
+        transaction's own rows alone, and what is kept under its key it hides from the transaction:
+        https://docs.pingcap.com/tidb/stable/constraints#optimistic-transactions"""
+        assert shape.target is not None
+        own = self._chains.view(shape.target, lambda version: version.writer == state.transaction)
+        number, related = self.numbers.next(shape.target), self._related(state, record, shape)
+        # A server that does not tell what rows are kept by leaves it open which rows are hidden.
+        told = any(index.clustered is not None for index in self._schema.table(shape.target).indexes)
+        followed = told and _adds_rows_only(shape)
+        if followed:
+            effect = self._engine.effect(record.sql, shape, [], own, views, number, related)
+            followed = not effect.errors
+        if followed:
+            _compare(record, effect)
+            self._hide_keys(state, record, shape, effect)
+        state.pending.append(Pending(shape.target, record.step, followed=followed))
+
+    def _hide_keys(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> None:
+        """Put new rows onto the chains, over those that are kept under the same keys."""
+        assert shape.target is not None
+        assert state.transaction is not None
+        existing = self._chains.view(shape.target, self._keys_seen(state, record))
+        index = self._identity(state, record, shape)
+        for values in (change.values for change in effect.changes if change.values is not None):
+            twins = (seen.row for seen in existing if index and index.key(seen.values) == index.key(values))
+            row = next(twins, None)
+            if row is None:
+                self._chains.insert(shape.target, values, state.transaction, record.step)
+            else:
+                self._chains.write(shape.target, row, values, state.transaction, record.step)
 
     def _other_writer(self, state: SessionState) -> str:
         """Why nobody else may write now, where one does so at a time."""
@@ -116,16 +148,22 @@ class Writes:
                 return f"{self._context.transactions.owner(other.transaction)} has written and not ended yet"
         return ""
 
-    def _met_unseen(self, state: SessionState, record: Record, shape: Shape, effect: Effect) -> str:
+    def _met_unseen(
+        self, state: SessionState, record: Record, shape: Shape, effect: Effect, views: Views
+    ) -> str:
         """Why ON CONFLICT must fail: it came upon a row whose newest version its snapshot does not show."""
-        if not state.claim.upserts_in_snapshot or shape.target is None:
+        if not state.claim.upserts_in_snapshot or shape.target is None or shape.verb is not Verb.INSERT:
             return ""
         moment = self._visibility.snapshot(state, record)
         visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
-        for row in effect.met:
-            newest = self._chains.newest(shape.target, row)
-            if not visible(newest) and self._chains.is_committed(newest.writer):
-                return f"it came upon a row of {shape.target} that is newer than its snapshot"
+        unseen = [
+            seen
+            for seen in self._chains.view(shape.target, self._visibility.committed(state))
+            if not visible(newest := self._chains.newest(shape.target, seen.row))
+            and self._chains.is_committed(newest.writer)
+        ]
+        if self._engine.met(record.sql, shape, unseen, views, effect):
+            return f"it came upon a row of {shape.target} that is newer than its snapshot"
         return ""
 
     def _wanted(
@@ -151,23 +189,58 @@ class Writes:
     def _views(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
         reads = state.claim.insert_select_reads or state.claim.write
-        dirty = reads is Sees.NEWEST and (not shape.plain or shape.tree.find(exp.Query) is not None)
-        if dirty and self._context.is_half_done(record, shape.reads):
+        beside = read_beside(shape, state.claim.grammar)
+        if reads is Sees.NEWEST and self._context.is_half_done(record, beside):
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
-        views = self._visibility.views(shape.reads, visible)
+        views: Views = self._visibility.views(shape.reads, visible)
         if state.claim.subqueries_read_either and not shape.plain:
             moment = self._visibility.snapshot(state, record)
             old = self._visibility.visible(state, Sees.SNAPSHOT, moment)
-            if self._visibility.views(shape.reads, old) != views:
-                raise UndecidedError("which versions a subquery of a write reads is not laid down")
-        if record.waited and not shape.plain and state.claim.write is not Sees.SNAPSHOT:
-            now = self._visibility.views(shape.reads, self._visibility.committed(state))
-            if now != views:
-                raise UndecidedError(
-                    "a write that waited, and whose subqueries may have read before or after"
-                )
+            views = self._either(record, shape, views, self._visibility.views(shape.reads, old))
+        if record.waited and beside and state.claim.write is not Sees.SNAPSHOT:
+            return self._before_or_after(state, record, beside, reads, views)
         return views
+
+    def _either(self, record: Record, shape: Shape, new: Views, old: Views) -> Views:
+        """What the one subquery of a write reads: the newest rows or those of the snapshot."""
+        if new == old:
+            return new
+        if record.waited or len(list(shape.tree.find_all(exp.Select))) > 1:
+            raise UndecidedError("which versions a subquery of a write reads is not laid down")
+        if self._choices.pick(2) == 0:
+            return new
+        self._tracer.gaps.append("a write whose subquery read older versions than the write")
+        return old
+
+    def _before_or_after(
+        self, state: SessionState, record: Record, beside: Sequence[str], reads: Sees, views: Views
+    ) -> Views:
+        """What a write that waited read besides its rows. InnoDB reads it without locks in one snapshot,
+        taken when it first comes to it: before the wait or after. What is not committed may have been seen
+        in any state."""
+        launched = self._timeline.launched_at[record.step]
+        if reads is Sees.NEWEST and self._is_in_flux(state, beside, launched):
+            raise UndecidedError("a write that waited, and whose subqueries may have read before or after")
+        if reads is not Sees.SNAPSHOT:
+            return views
+        ways: list[Views] = []
+        for moment in range(launched, self._chains.clock + 1):
+            visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
+            found = self._visibility.views(beside, visible)
+            if found not in ways:
+                ways.append(found)
+        return {**views, **ways[self._choices.pick(len(ways)) if len(ways) > 1 else 0]}
+
+    def _is_in_flux(self, state: SessionState, tables: Sequence[str], moment: int) -> bool:
+        """Whether others have written to one of the tables since a moment, or had not ended then."""
+        versions = [
+            one for table in tables for _, versions in self._chains.rows(table) for one in versions
+        ] + [one for table, one in self._chains.undone if table in tables]
+        return any(
+            one.writer != state.transaction and not self._chains.committed_by(one.writer, moment)
+            for one in versions
+        )
 
     def _effect(
         self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], views: Views
@@ -180,26 +253,31 @@ class Writes:
             visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
             if self._chains.view(shape.target, visible) != existing:
                 raise UndecidedError("an upsert whose snapshot is older than the table")
-        number = self._numbers.next(shape.target)
+        number = self.numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
-        doubtful = self._work.doubtful(state, record, shape, self._tried(record, shape, work, effect))
+        tried = self._tried(record, shape, work, effect, views)
+        doubtful = self._work.doubtful(state, record, shape, tried, None if shape.plain else views)
         if not doubtful:
             return effect
         effects = [
             self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
             for chosen in without_some(work, doubtful)
         ]
-        if not isinstance(record.outcome, Affected):
+        if isinstance(record.outcome, Failed):
             errors = frozenset(error for one in effects for error in one.errors | one.may_fail)
             return replace(effect, may_fail=effect.may_fail | errors)
-        fitting = _fitting(effects, record.outcome.count, work)
+        fitting = _fitting(effects, record.outcome, work)
         if not fitting:
             return effect
         return fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
 
-    def _tried(self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect) -> Sequence[int]:
-        """The rows that a write works on, or those that it would if it did not fail."""
+    def _tried(
+        self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect, views: Views
+    ) -> Sequence[int]:
+        """The rows that a write works on, or those that it would if it did not fail or had no LIMIT."""
+        if chooses_among_rows(shape) and record.waited:
+            return self._engine.matching(record.sql, shape, work, views)
         if effect.worked_on or not effect.errors or not shape.plain or shape.verb is Verb.INSERT:
             return effect.worked_on
         return self._engine.matching(record.sql, shape, work)
@@ -237,6 +315,8 @@ class Writes:
         assert state.transaction is not None
         # Where nobody waits, what a transaction leaves as it is is not written, and hides no other's version.
         optimistic = state.claim.on_conflict in (OnConflict.AT_COMMIT, OnConflict.REFUSE)
+        if state.claim.on_conflict is OnConflict.AT_COMMIT and shape.verb is Verb.INSERT:
+            work = self._chains.view(shape.target, self._keys_seen(state, record))
         unwritten = {(seen.row, seen.values) for seen in work} if optimistic else set()
         for change in effect.changes:
             table = change.table or shape.target
@@ -304,17 +384,19 @@ class Writes:
     def _revived(self, state: SessionState, record: Record, shape: Shape, values: Row) -> int | None:
         """The deleted row that a new one takes the place of, where the primary key is what a row is."""
         assert shape.target is not None
-        clustered = clustered_index(self._schema.table(shape.target))
-        if not state.claim.rows_are_keys or clustered is None:
-            return None
-        indexes = [
-            one for one in self._engine.unique_indexes(record.sql, shape) if one.name == clustered.name
-        ]
-        for row, versions in self._chains.rows(shape.target) if indexes else ():
+        index = self._identity(state, record, shape)
+        for row, versions in self._chains.rows(shape.target) if index else ():
             last = next((one.values for one in reversed(versions) if one.values is not None), None)
-            if versions[-1].deleted and last is not None and indexes[0].key(last) == indexes[0].key(values):
+            if index and versions[-1].deleted and last is not None and index.key(last) == index.key(values):
                 return row
         return None
+
+    def _identity(self, state: SessionState, record: Record, shape: Shape) -> UniqueIndex | None:
+        """The index whose key is what a row is."""
+        assert shape.target is not None
+        identity = identity_index(state.claim, self._schema.table(shape.target))
+        indexes = self._engine.unique_indexes(record.sql, shape) if identity else ()
+        return next((one for one in indexes if identity and one.name == identity.name), None)
 
 
 def _compare(record: Record, effect: Effect) -> None:
@@ -323,11 +405,7 @@ def _compare(record: Record, effect: Effect) -> None:
     if not isinstance(outcome, Affected | Rows) or (isinstance(outcome, Rows) and effect.returned is None):
         raise UndecidedError("a write with a result set")
     if effect.errors:
-        raise ViolationError(
-            record.step,
-            ErrorWitness(effect.errors, None),
-            "the statement succeeded although it breaks a constraint of its table",
-        )
+        raise _breaks_a_constraint(record, effect)
     if isinstance(outcome, Rows):
         if Counter(outcome.rows) != Counter(effect.returned):
             raise ViolationError(
@@ -344,20 +422,32 @@ def _compare(record: Record, effect: Effect) -> None:
         )
 
 
+def _breaks_a_constraint(record: Record, effect: Effect) -> ViolationError:
+    because = "the statement succeeded although it breaks a constraint of its table"
+    return ViolationError(record.step, ErrorWitness(effect.errors, None), because)
+
+
 def _adds_rows_only(shape: Shape) -> bool:
     """Whether a statement is an INSERT that leaves alone what is there."""
     return shape.verb is Verb.INSERT and not shape.replaces and shape.tree.args.get("conflict") is None
 
 
-def _fitting(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> list[Effect]:
-    """The effects that fit the observed count and leave different rows behind.
+def _fitting(effects: Sequence[Effect], outcome: Outcome, work: Sequence[Seen]) -> list[Effect]:
+    """The effects that fit what was observed and leave different rows behind.
 
     Of those that leave the same rows, the one with the fewest locks: more are not sure to be held.
     """
     old = dict(work)
     found: dict[frozenset[tuple[int | None, Row | None]], Effect] = {}
     for effect in sorted(effects, key=lambda one: len(one.worked_on)):
-        if not effect.errors and count in effect.counts:
+        if not effect.errors and _is_told_by(outcome, effect):
             changed = ((one.row, one.values) for one in effect.changes if old.get(one.row or 0) != one.values)
             found.setdefault(frozenset(changed), effect)
     return list(found.values())
+
+
+def _is_told_by(outcome: Outcome, effect: Effect) -> bool:
+    """Whether an effect shows as what was observed."""
+    if isinstance(outcome, Rows):
+        return effect.returned is not None and Counter(outcome.rows) == Counter(effect.returned)
+    return isinstance(outcome, Affected) and outcome.count in effect.counts

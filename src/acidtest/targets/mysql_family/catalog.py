@@ -82,7 +82,7 @@ def schema_questions(database: str, tells: Tells, foreign_keys: bool) -> dict[st
         ),
         "indexes": (
             f"SELECT TABLE_NAME, {index_name}, NON_UNIQUE, COLUMN_NAME, SUB_PART,"
-            f" {column(indexes, 'EXPRESSION')}"
+            f" {column(indexes, 'EXPRESSION')}, {column(indexes, 'CLUSTERED')}"
             f" FROM information_schema.{indexes} WHERE {own} ORDER BY TABLE_NAME, {index_name}, SEQ_IN_INDEX"
         ),
         "routines": (
@@ -202,14 +202,15 @@ def _read_columns(_table: str, rows: list[Row]) -> Iterator[Column]:
 
 
 def _read_indexes(_table: str, rows: list[Row]) -> Iterator[Index]:
-    parts: dict[tuple[str, bool], list[str]] = {}
-    for name, non_unique, column, prefix, expression in rows:
+    parts: dict[tuple[str, bool, bool | None], list[str]] = {}
+    for name, non_unique, column, prefix, expression, kept_by in rows:
         part = f"({_expression(expression)})" if expression is not None else _text(column)
         if prefix is not None:
             part += f"({_text(prefix)})"
-        parts.setdefault((_text(name), _text(non_unique) == "0"), []).append(part)
-    for (name, unique), columns in parts.items():
-        yield Index(name, tuple(columns), unique, name == "PRIMARY")
+        clustered = None if kept_by is None else _text(kept_by) == "YES"
+        parts.setdefault((_text(name), _text(non_unique) == "0", clustered), []).append(part)
+    for (name, unique, clustered), columns in parts.items():
+        yield Index(name, tuple(columns), unique, name == "PRIMARY", clustered=clustered)
 
 
 def _key_reader(rules: Iterable[Row]) -> Callable[[str, list[Row]], Iterator[ForeignKey]]:

@@ -10,9 +10,9 @@ from typing import ClassVar, Protocol
 from weakref import WeakSet
 
 from acidtest.errors import AcidtestError, TargetFailedError, UsageError
-from acidtest.model import ErrorKind, Level, Schema, State, TransactionState
+from acidtest.model import ErrorKind, Level, Row, Schema, State, TransactionState
 from acidtest.servers.base import Endpoint
-from acidtest.targets.base import Session, Target, Watch, comes_back
+from acidtest.targets.base import ServedWith, Session, Target, Watch, comes_back, start_with
 from acidtest.targets.mysql_family.catalog import quote_name
 from acidtest.targets.mysql_family.errors import FAMILY
 from acidtest.targets.mysql_family.leftovers import (
@@ -39,7 +39,7 @@ _OTHER_MEMBERS = {"MariaDB": "mariadb", "OceanBase": "seekdb", "TiDB": "tidb"}
 _CONTROL_SETTINGS = "SET SESSION lock_wait_timeout = 10, SESSION innodb_lock_wait_timeout = 10"
 
 
-class OwnServer(Protocol):
+class OwnServer(ServedWith, Protocol):
     """A server that acidtest started, as far as a target needs it."""
 
     @property
@@ -48,6 +48,9 @@ class OwnServer(Protocol):
 
     def alive(self) -> bool:
         """Whether its process runs."""
+
+    def kill(self) -> None:
+        """End its process at once."""
 
     def restart(self, fresh: bool) -> None:
         """Start it again after it died; `fresh` without its data."""
@@ -204,6 +207,36 @@ class FamilyTarget(Target):
         self._begin()
         return True
 
+    def hang_up(self, session: Session) -> None:
+        own = _own(session)
+        own.close()
+        deadline = monotonic() + ANSWER_LIMIT_S
+        while self._lists(own.thread_id):  # its transaction is rolled back before its thread ends
+            if monotonic() > deadline:
+                raise TargetFailedError(f"{self.label} does not let go of a session that was closed")
+        self._sessions.pop(own.thread_id, None)
+
+    def serve_with(self, arguments: Sequence[str]) -> None:
+        if self._server is None:
+            super().serve_with(arguments)
+            return
+        start_with(self, self._server, arguments)
+
+    def reboot(self, kill: bool) -> None:
+        if self._server is None:
+            super().reboot(kill)
+            return
+        self._drop_connections()
+        self._control.close()
+        if kill:
+            self._server.kill()
+        self._server.restart(fresh=False)
+        self.endpoint = self._server.endpoint
+        self._control = Wire(self.endpoint, self.label, None, multi=True)
+        self._control.ask(_CONTROL_SETTINGS)
+        self.prepare_server()
+        self._private.speak_on(self._control)
+
     def settings(self) -> Mapping[str, str]:
         names = ", ".join(f"'{name}'" for name in self.telling_settings)
         result = self._control.ask(f"SHOW VARIABLES WHERE Variable_name IN ({names})")[-1]
@@ -302,10 +335,16 @@ class FamilyTarget(Target):
 
     def _has_begun(self, session: MySQLSession) -> bool:
         """Whether the server is at work on the session's statement."""
+        return any(row[0] == session.thread_id and row[4] != "Sleep" for row in self._threads())
+
+    def _lists(self, thread: int) -> bool:
+        return any(row[0] == thread for row in self._threads())
+
+    def _threads(self) -> Sequence[Row]:
         result = self._control.ask("SHOW PROCESSLIST")[-1]
         if not isinstance(result, ResultSet):
             raise TargetFailedError(f"{self.label} does not list its threads: {result}")
-        return any(row[0] == session.thread_id and row[4] != "Sleep" for row in result.rows)
+        return result.rows
 
     def _stop_statement(self, session: MySQLSession) -> None:
         """Cancel until it answers."""

@@ -15,7 +15,7 @@ from acidtest.errors import TargetFailedError, UsageError
 from acidtest.model import Level, Rows, Schema, State, TransactionState, freeze_state, sort_rows
 from acidtest.servers.base import Endpoint
 from acidtest.sql import may_leave_session_traces
-from acidtest.targets.base import Session, Target, Watch, comes_back
+from acidtest.targets.base import ServedWith, Session, Target, Watch, comes_back, start_with
 from acidtest.targets.postgres import catalog, leftovers
 from acidtest.targets.postgres.session import PostgresSession, RefusedError
 from acidtest.targets.postgres.watch import PostgresWatch
@@ -37,11 +37,12 @@ CANCEL_LIMIT_S = 5.0
 _OLDEST_VERSION = 90600
 
 
-class RunningServer(Protocol):
+class RunningServer(ServedWith, Protocol):
     """A server of our own, which can be brought back and whose log can be read."""
 
     @property
     def endpoint(self) -> Endpoint: ...
+    def kill(self) -> None: ...
     def restart(self) -> None: ...
     def stop(self) -> None: ...
     def log_tail(self, lines: int) -> str: ...
@@ -258,6 +259,37 @@ class PostgresTarget(Target):
         self._database = f"acidtest_{token_hex(6)}"
         self._create_database()
         return True
+
+    def hang_up(self, session: Session) -> None:
+        assert isinstance(session, PostgresSession)
+        session.close()
+        question = f"SELECT 1 FROM pg_stat_activity WHERE pid = {session.pid}"
+        deadline = monotonic() + CANCEL_LIMIT_S
+        while self._control.rows(question).rows:  # its transaction is rolled back before its process ends
+            if monotonic() > deadline:
+                raise TargetFailedError(f"{self.label} does not let go of a session that was closed")
+
+    def serve_with(self, arguments: Sequence[str]) -> None:
+        if self._server is None:
+            super().serve_with(arguments)
+            return
+        start_with(self, self._server, arguments)
+
+    def reboot(self, kill: bool) -> None:
+        if self._server is None:
+            super().reboot(kill)
+            return
+        if kill:
+            # Our servers commit without waiting for the log. One commit that waits takes all before it along.
+            self._control.ask(
+                "BEGIN; SET LOCAL synchronous_commit = on;"
+                " SELECT pg_logical_emit_message(true, 'acidtest', ''); COMMIT"
+            )
+        self._close_connections()
+        if kill:
+            self._server.kill()
+        self._server.restart()
+        self.endpoint = self._server.endpoint
 
     def log_tail(self) -> str:
         return self._server.log_tail(LOG_LINES) if self._server else ""
