@@ -14,6 +14,7 @@ from rich.table import Table
 from acidtest.bench.check import CheckResult, bench_check
 from acidtest.bench.execute import ExecuteResult, bench_execute
 from acidtest.bench.fuzz import FuzzResult, bench_fuzz
+from acidtest.bench.graph import GraphResult, bench_graph
 from acidtest.bench.judge import JudgeResult, bench_judge
 from acidtest.bench.oracles import OraclesResult, bench_oracles
 from acidtest.bench.reduce import ReduceResult, bench_reduce, stored_findings
@@ -188,6 +189,46 @@ def fuzz(target: str, profile: str, oracle: str, workers: tuple[int, ...], cases
 
 @bench.command()
 @click.option(
+    "-t",
+    "--target",
+    "targets",
+    metavar="TARGET",
+    multiple=True,
+    default=("mariadb@10.11", "postgres@18"),
+    show_default=True,
+    shell_complete=complete_target,
+    help="Measure on this target (may be repeated).",
+)
+@click.option("--profile", default="rich", show_default=True, metavar="PROFILE", help="What to generate.")
+@click.option(
+    "--oracle",
+    "oracles",
+    multiple=True,
+    default=("graph",),
+    show_default=True,
+    metavar="ORACLE",
+    help="What to judge with (may be repeated).",
+)
+@click.option("--cases", type=click.IntRange(min=1), default=1000, show_default=True, help="Cases.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON (docs/json.md).")
+def graph(
+    targets: tuple[str, ...], profile: str, oracles: tuple[str, ...], cases: int, as_json: bool
+) -> None:
+    """Measure instrumented cases: run, traced from the versions that they show, and judged; one worker.
+
+    \b
+    judged/min      instrumented cases that were decided
+    round trips     statements sent / statements of the case without versions
+    torn            share of the probes that another session came before
+    """
+    profile_of(profile)
+    names = check_names(oracles)
+    results = [bench_graph(target, names, profile, cases, say) for target, say in _each(targets, as_json)]
+    _show(results, as_json, _graph_table)
+
+
+@bench.command()
+@click.option(
     "--transactions",
     type=click.IntRange(min=1),
     multiple=True,
@@ -292,6 +333,28 @@ def _oracles_table(results: Sequence[OraclesResult]) -> Table:
             f"{result.ratio:.2f}",
             f"{result.median_ratio:.2f}",
             f"{result.cpu_ratio:.2f}",
+        )
+    return table
+
+
+def _graph_table(results: Sequence[GraphResult]) -> Table:
+    table = _table(
+        ("target", "version"),
+        ("judged/min", "round trips", "torn", "gen ms", "run ms", "judge ms", "undecided", "instrumented"),
+    )
+    table.title = f"profile {results[0].profile}, {', '.join(results[0].oracles)}"
+    for result in results:
+        table.add_row(
+            result.target,
+            result.version,
+            f"{result.judged_per_minute:,.0f}",
+            f"{result.round_trips:.2f}",
+            f"{result.torn / max(result.probes, 1):.1%}",
+            f"{result.generate_ms:.2f}",
+            f"{result.execute_ms:.2f}",
+            f"{result.judge_ms:.2f}",
+            str(result.undecided),
+            f"{result.instrumented} of {result.cases}",
         )
     return table
 

@@ -10,11 +10,11 @@ from rich.table import Table
 from rich.text import Text
 
 from acidtest.cli.options import EMBEDDED, chosen_levels, complete_target, level_option
-from acidtest.corpus.level_table import Cell, LevelTable, observe_levels
+from acidtest.corpus.level_table import Cell, LevelTable, Promise, observe_levels
 from acidtest.corpus.levels import Observed
 from acidtest.errors import TargetFailedError
 from acidtest.execute import Executor
-from acidtest.model import Level
+from acidtest.model import Level, Phenomenon
 from acidtest.targets.resolve import check_spec, open_target
 
 FORMAT = "acidtest-levels/1"
@@ -25,6 +25,14 @@ _WORDS = {
     Observed.ERROR: Text("error", "green"),
     Observed.SNAPSHOT: Text("snapshot", "green"),
     Observed.UNKNOWN: Text("unknown", "yellow"),
+}
+
+
+_PROMISES = {
+    Promise.OCCURS: Text("occurs", "bold red"),
+    Promise.ALLOWED: Text("allowed", "yellow"),
+    Promise.EXCLUDED: Text("excluded", "green"),
+    Promise.BROKEN: Text("BROKEN", "bold white on red"),
 }
 
 
@@ -40,6 +48,9 @@ def levels(target: str, level: Level | str | None, as_json: bool) -> None:
     waiting     prevented: a statement had to wait for the other transaction
     error       prevented: the DBMS broke a transaction off
     snapshot    prevented: the versions that were read rule it out
+
+    A second table says of every phenomenon (docs/graphs.md) whether the level excludes it, and whether it
+    occurred in one of these runs.
 
     Where the DBMS's documentation says otherwise the cell has a star, and a note below says what it says.
 
@@ -76,11 +87,17 @@ def _print(table: LevelTable) -> None:
         grid.add_row(case.title, *(_word(table.cells[case.id, level]) for level in table.levels))
     console.print(grid)
     console.print("waiting, error, snapshot: not seen, and what prevented it", style="dim")
-    for level in table.levels:
-        if names := table.occurred(level):
-            console.print(f"{level.short} occurred: {'; '.join(names)}", highlight=False, markup=False)
+    console.print(_phenomena(table))
+    console.print("allowed: not excluded, and not seen in these runs", style="dim")
     for note in table.notes():
         console.print(f"* {note}", highlight=False, markup=False)
+
+
+def _phenomena(table: LevelTable) -> Table:
+    grid = Table("phenomenon", *(level.short for level in table.levels), title="what the level excludes")
+    for one in Phenomenon:
+        grid.add_row(one.text, *(_PROMISES[table.promise(one, level)] for level in table.levels))
+    return grid
 
 
 def _word(cell: Cell) -> Text:

@@ -2,14 +2,25 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Any
 
+from acidtest.claims import claim_for
 from acidtest.corpus import anomalies
 from acidtest.corpus.documented import Documented, documented
 from acidtest.corpus.levels import Observed, classify
 from acidtest.execute import Executor
-from acidtest.model import Case, History, Level
+from acidtest.model import Case, History, Level, Phenomenon, Variant
 from acidtest.oracles.walks import HistoryWalk
+
+
+class Promise(StrEnum):
+    """What a DBMS promises about a phenomenon at a level, and whether the runs of the anomalies show it."""
+
+    OCCURS = "occurs"
+    ALLOWED = "allowed"  # not excluded, and not seen
+    EXCLUDED = "excluded"
+    BROKEN = "excluded, and occurs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +31,8 @@ class Cell:
     documented: Documented | None
     expected_to_occur: bool | None
     died: bool
-    phenomena: tuple[str, ...] = ()
-    """What occurred in the run, by its names in the literature."""
+    phenomena: tuple[Phenomenon, ...] = ()
+    """What occurred in the run."""
 
     @property
     def surprising(self) -> bool:
@@ -40,6 +51,15 @@ class LevelTable:
     anomalies: tuple[Case, ...]
     levels: tuple[Level, ...]
     cells: dict[tuple[str, Level], Cell]
+    excluded: dict[Level, frozenset[Phenomenon]]
+    """What the DBMS promises at each level; empty where nothing is written down."""
+
+    def promise(self, phenomenon: Phenomenon, level: Level) -> Promise:
+        """What is said and seen of a phenomenon at a level."""
+        seen = phenomenon in self.occurred(level)
+        if phenomenon in self.excluded[level]:
+            return Promise.BROKEN if seen else Promise.EXCLUDED
+        return Promise.OCCURS if seen else Promise.ALLOWED
 
     def notes(self) -> Iterator[str]:
         """A sentence for every surprising cell, and one for every unknown."""
@@ -53,7 +73,7 @@ class LevelTable:
             elif cell.observed is Observed.UNKNOWN:
                 yield f"{anomaly} at {level.value}: the run went wrong; `acidtest run {anomaly}` shows how"
 
-    def occurred(self, level: Level) -> tuple[str, ...]:
+    def occurred(self, level: Level) -> tuple[Phenomenon, ...]:
         """All phenomena that were seen at a level, in the order in which they came."""
         names = [name for (_, at), cell in self.cells.items() if at is level for name in cell.phenomena]
         return tuple(dict.fromkeys(names))
@@ -73,12 +93,20 @@ class LevelTable:
                             "observed": self.cells[case.id, level].observed.value,
                             "documented_to_occur": self.cells[case.id, level].expected_to_occur,
                             "surprising": self.cells[case.id, level].surprising,
-                            "phenomena": list(self.cells[case.id, level].phenomena),
+                            "phenomena": [one.text for one in self.cells[case.id, level].phenomena],
                         }
                         for level in self.levels
                     },
                 }
                 for case in self.anomalies
+            ],
+            "phenomena": [
+                {
+                    "phenomenon": one.value,
+                    "title": one.words,
+                    "levels": {level.value: self.promise(one, level).value for level in self.levels},
+                }
+                for one in Phenomenon
             ],
             "notes": list(self.notes()),
         }
@@ -100,10 +128,13 @@ def observe_levels(
                 classify(history), said, expected, history.server_died, _phenomena(history)
             )
             on_progress(len(cells), len(cases) * len(levels))
-    return LevelTable(target.label, target.version, cases, tuple(levels), cells)
+    claims = {level: claim_for(target.dbms, level, target.settings()) for level in levels}
+    excluded = {level: frozenset() if one is None else one.excludes for level, one in claims.items()}
+    return LevelTable(target.label, target.version, cases, tuple(levels), cells, excluded)
 
 
-def _phenomena(history: History) -> tuple[str, ...]:
-    """What occurred, by name; nothing if the run could not be followed to its end."""
+def _phenomena(history: History) -> tuple[Phenomenon, ...]:
+    """What occurred; nothing if the run could not be followed to its end."""
     occurred = HistoryWalk(history).occurrences or ()
-    return tuple(dict.fromkeys(one.phenomenon.text for one in occurred))
+    plain = [one.phenomenon for one in occurred if one.exact and one.variant is Variant.PLAIN]
+    return tuple(dict.fromkeys(plain))
