@@ -30,13 +30,16 @@ from acidtest.model import (
     DifferenceKind,
     ErrorKind,
     ErrorWitness,
+    Failed,
     History,
     Hold,
     OrdersWitness,
     Phenomenon,
     Reason,
+    Rows,
     RowsWitness,
     StateWitness,
+    UntransactedWitness,
     Verdict,
     Violation,
     ViolationKind,
@@ -189,15 +192,24 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True)
+class Untransacted:
+    """In what it differs from a run without transactions, and whether the one with them is wrong."""
+
+    difference: DifferenceKind
+    transactional: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Crash:
     """The server died, perhaps its process by a signal, or an error came that none should give."""
 
     died: bool
     error: ErrorKind | None = None
     signal: str = ""
+    transactional: bool = True
 
 
-Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Differs | Crash
+Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Differs | Untransacted | Crash
 
 
 @dataclass(frozen=True, slots=True)
@@ -352,7 +364,9 @@ def _part(history: History, violation: Violation) -> Part:
         case OrdersWitness():
             return NoOrder()
         case CrashWitness() as witness:
-            return Crash(witness.died, None if witness.died else witness.error)
+            return Crash(witness.died, None if witness.died else witness.error, "", witness.transactional)
+        case UntransactedWitness() as witness:
+            return Untransacted(_difference(witness), witness.transactional)
         case ComparisonWitness() as witness:
             wrong = [one.target for one in witness.breaches]
             kind = witness.differences[0].kind
@@ -369,6 +383,14 @@ def _wrong_rows(history: History, violation: Violation, witness: RowsWitness | S
         torn=is_torn(history, witness),
         moment=moment_of(history, violation.step, witness),
     )
+
+
+def _difference(witness: UntransactedWitness) -> DifferenceKind:
+    if witness.table:
+        return DifferenceKind.STATE
+    if isinstance(witness.expected, Failed) or isinstance(witness.observed, Failed):
+        return DifferenceKind.ERROR
+    return DifferenceKind.ROWS if isinstance(witness.expected, Rows) else DifferenceKind.COUNT
 
 
 def _rotated(kinds: tuple[DependencyKind, ...]) -> tuple[DependencyKind, ...]:

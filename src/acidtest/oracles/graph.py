@@ -1,5 +1,7 @@
 """`graph` (Adya, the ReplBug thesis): the phenomena of a run's trace against what the claim excludes."""
 
+from collections.abc import Iterable
+
 from acidtest.claims import Claims
 from acidtest.graph import Occurrence
 from acidtest.model import History, Verdict, Violation, ViolationKind, passed, unknown, violated
@@ -42,15 +44,22 @@ def judge_walk(walk: HistoryWalk) -> Verdict | None:
     if walk.trace is None or walk.occurrences is None:
         return unknown(NAME, walk.verdict.reason)
     forbidden = [one for one in walk.occurrences if is_excluded(one, claims)]
-    for one in forbidden:
-        if one.exact:
-            return violated(NAME, _violation(one))
+    if (found := forbidden_phenomenon(forbidden, claims)) is not None:
+        return violated(NAME, found)
     if forbidden:
         name = forbidden[0].phenomenon.text
         return unknown(NAME, f"a possible {name}: it is not known which rows a statement depends on")
     if walk.trace.gaps:
         return unknown(NAME, walk.trace.gaps[0])
     return passed(NAME, tuple(one.phenomenon for one in walk.occurrences))
+
+
+def forbidden_phenomenon(occurrences: Iterable[Occurrence], claims: Claims) -> Violation | None:
+    """The first that surely happened and that the claims exclude."""
+    for one in occurrences:
+        if one.exact and is_excluded(one, claims):
+            return _violation(one)
+    return None
 
 
 def is_excluded(one: Occurrence, claims: Claims) -> bool:

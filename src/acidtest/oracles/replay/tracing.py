@@ -1,6 +1,6 @@
 """The trace of a walk: the walk knows which versions every statement saw, so nothing has to be guessed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -43,6 +43,9 @@ class _Look:
     dirty: frozenset[int]
 
 
+_NOTHING: Mapping[int, Version | None] = {}
+
+
 class Tracer:
     """Keeps book of what every statement saw; `trace` then says what that comes to."""
 
@@ -64,8 +67,17 @@ class Tracer:
         self._met.clear()
         self.gaps.append(reason)
 
-    def saw(self, state: SessionState, record: Record, shape: Shape, views: Views, visible: Visible) -> None:
-        """A statement was right on these views."""
+    def saw(
+        self,
+        state: SessionState,
+        record: Record,
+        shape: Shape,
+        views: Views,
+        visible: Visible,
+        passed_by: Mapping[int, Version | None] = _NOTHING,
+    ) -> None:
+        """A statement was right on these views. It passed by rows of its target in these old versions (None:
+        before they were there), because it had come along before it waited."""
         if not self._keeps_book:
             return
         assert state.transaction is not None
@@ -73,11 +85,25 @@ class Tracer:
             if table == shape.target and _only_adds(shape, state.claim.grammar):
                 continue  # it adds to the table without looking at it
             seen = self._seen(table, rows, visible)
+            if table == shape.target:
+                self._pass_by(record, shape, seen, passed_by)
             dirty = frozenset(
                 row for row, version in seen.items() if self._transactions.is_foreign(state, version)
             )
             under = self._under(table, seen, state.transaction)
             self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, under, dirty))
+
+    def _pass_by(
+        self, record: Record, shape: Shape, seen: dict[int, Version], rows: Mapping[int, Version | None]
+    ) -> None:
+        for row, version in rows.items():
+            seen.pop(row, None)
+            if version is None:
+                continue
+            seen[row] = version
+            values = version.values
+            if values is not None and self._engine.matching(record.sql, shape, [Seen(row, values)]):
+                self.gaps.append("in which of its versions a statement that waited passed a row by")
 
     def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
         """An INSERT came upon the keys of living rows, in the versions that it could see."""
@@ -114,7 +140,15 @@ class Tracer:
                 continue
             versions = self._chains.versions(table, one.row)
             seen[one.row] = next(version for version in reversed(versions) if version.values is one.values)
+        found_rows = {one.row for one in rows}
+        for row, version in list(seen.items()):
+            if version.values is not None and row not in found_rows:  # or it came upon one that is gone
+                seen[row] = self._newest_committed(table, row) or version
         return seen
+
+    def _newest_committed(self, table: str, row: int) -> Version | None:
+        versions = reversed(self._chains.versions(table, row))
+        return next((one for one in versions if self._chains.is_committed(one.writer)), None)
 
     # -- the trace
 
