@@ -1,6 +1,7 @@
 """TiDB's claims in both modes, and how the solver judges a conflict that is found at COMMIT."""
 
 from dataclasses import replace
+from typing import cast
 
 import pytest
 
@@ -28,7 +29,10 @@ from acidtest.model import (
 )
 from acidtest.oracles.engines.evaluating import EvaluatingEngine
 from acidtest.oracles.judging import judge_with
-from tests.unit.told_histories import Step, World, passes, unknown
+from acidtest.oracles.solver import SolverOracle
+from acidtest.oracles.walks import Walks
+from acidtest.targets import Target
+from tests.unit.told_histories import Result, Step, World, passes, unknown
 
 RC, RR = Level.READ_COMMITTED, Level.REPEATABLE_READ
 OPTIMISTIC = {"tidb_txn_mode": "optimistic"}
@@ -176,26 +180,101 @@ def test_an_optimistic_upsert_looks_into_its_snapshot() -> None:
     assert verdict(missed) is Judgement.VIOLATION
 
 
-@pytest.mark.parametrize(("clustered", "both"), [(True, False), (False, True)], ids=["clustered", "not"])
-def test_a_snapshot_keeps_a_row_whose_key_another_has_by_now_unless_rows_are_kept_by_the_key(
-    clustered: bool, both: bool
-) -> None:
+def keyed(clustered: bool) -> World:
+    """A table with one row, which is kept by its primary key or not."""
     key = Index("PRIMARY", ("id",), unique=True, primary=True, clustered=clustered)
     schema = Schema((replace(SCHEMA.tables[0], indexes=(key,)),))
-    told = World("tidb", schema, {"t": ((1, 10),)}, settings={"tidb_txn_mode": "pessimistic"})
-    for rows in (((1, 10), (1, 11)), ((1, 11),)):
-        run = told.history(
-            RR,
-            (
-                ("tx1", "BEGIN", None),
-                ("tx2", "DELETE FROM t", 1),
-                ("tx1", "INSERT INTO t VALUES (1, 11)", 1),
-                ("tx1", "SELECT * FROM t", rows),
-                ("tx1", "COMMIT", None),
-            ),
-            {"t": ((1, 11),)},
+    settings = {"tidb_txn_mode": "pessimistic"}
+    return World("tidb", schema, {"t": ((1, 10),)}, version="5.4.2-TiDB", settings=settings)
+
+
+def known_as(run: History) -> tuple[str, ...] | None:
+    """The deviations that explain a history; None if it is right."""
+    found = SolverOracle(cast(Target, None), Walks()).judge(run)
+    assert found.judgement is not Judgement.UNKNOWN, found.reason
+    return None if found.violation is None else tuple(one.id for one in found.violation.explained_by)
+
+
+DELETED: tuple[Step, ...] = (("tx2", "DELETE FROM t", 1),)
+MOVED: tuple[Step, ...] = (("tx2", "UPDATE t SET id = 2", 1), ("tx2", "DELETE FROM t", 1))
+
+
+@pytest.mark.parametrize("steps", [DELETED, MOVED], ids=["deleted", "moved"])
+@pytest.mark.parametrize(
+    ("clustered", "explained"), [(True, ()), (False, ("TIDB-46900",))], ids=["", "apart"]
+)
+def test_a_deleted_row_beside_an_own_one_with_its_key(
+    steps: tuple[Step, ...], clustered: bool, explained: tuple[str, ...]
+) -> None:
+    def run(*rows: tuple[int, int]) -> History:
+        own: tuple[Step, ...] = (
+            ("tx1", "INSERT INTO t VALUES (1, 11)", 1),
+            ("tx1", "SELECT * FROM t", rows),
+            ("tx1", "COMMIT", None),
         )
-        assert passes(run) is (both is (len(rows) == 2))
+        return keyed(clustered).history(RR, (("tx1", "BEGIN", None), *steps, *own), {"t": ((1, 11),)})
+
+    assert known_as(run((1, 11))) is None
+    assert known_as(run((1, 10), (1, 11))) == explained
+    if steps == DELETED:
+        assert known_as(run((1, 10), (1, 12))) == ()
+    else:
+        assert unknown(run((1, 10), (1, 12)))
+
+
+LOCKS: dict[str, Result] = {
+    "SELECT * FROM t WHERE id = 1 FOR UPDATE": ((1, 10),),
+    "UPDATE t SET v = 10 WHERE id = 1": 0,
+    "SELECT * FROM t FOR UPDATE": ((1, 10),),
+    "UPDATE t SET v = 11 WHERE id = 1": 1,
+}
+
+
+@pytest.mark.parametrize(
+    ("lock", "clustered", "explained"),
+    [
+        ("SELECT * FROM t WHERE id = 1 FOR UPDATE", False, ("TIDB-28011",)),
+        ("UPDATE t SET v = 10 WHERE id = 1", False, ("TIDB-28011",)),
+        ("SELECT * FROM t FOR UPDATE", False, ()),
+        ("UPDATE t SET v = 11 WHERE id = 1", False, ()),
+        ("SELECT * FROM t WHERE id = 1 FOR UPDATE", True, ()),
+    ],
+    ids=["locked", "left as it was", "by no key", "changed", "clustered"],
+)
+def test_a_row_twice_that_was_locked_by_its_key(
+    lock: str, clustered: bool, explained: tuple[str, ...]
+) -> None:
+    for sql, once, twice, thrice in (
+        ("SELECT id FROM t", ((1,),), ((1,), (1,)), ((1,), (1,), (1,))),
+        ("SELECT COUNT(*) FROM t", ((1,),), ((2,),), ((3,),)),
+    ):
+        for rows, known in ((once, None), (twice, explained), (thrice, ())):
+            run = keyed(clustered).history(
+                RC,
+                (
+                    ("tx1", "BEGIN", None),
+                    ("tx1", lock, LOCKS[lock]),
+                    ("tx1", sql, rows),
+                    ("tx1", "ROLLBACK", None),
+                ),
+                {},
+            )
+            assert known_as(run) == known
+
+
+@pytest.mark.parametrize(("count", "known"), [(1, None), (2, ("TIDB-28011",)), (3, ())])
+def test_a_row_that_was_locked_by_its_key_is_written_twice(count: int, known: tuple[str, ...] | None) -> None:
+    run = keyed(clustered=False).history(
+        RR,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx1", "SELECT * FROM t WHERE id = 1 FOR UPDATE", ((1, 10),)),
+            ("tx1", "DELETE FROM t", count),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": ()},
+    )
+    assert known_as(run) == known
 
 
 def broken_key(clustered: bool, *steps: Step) -> History:
@@ -224,3 +303,20 @@ def test_what_a_write_does_after_a_broken_key_is_unknown() -> None:
     write: Step = ("tx1", "UPDATE t SET v = 12 WHERE id = 1", 1)
     assert unknown(broken_key(True, write, ("tx1", "SELECT v FROM t", ((12,),))))
     assert passes(broken_key(True, write))
+
+
+@pytest.mark.parametrize(("value", "commits"), [(10, True), (11, False)], ids=["the same", "another"])
+def test_an_optimistic_upsert_that_leaves_a_row_as_it_was_is_no_write(value: int, commits: bool) -> None:
+    told = World("tidb", SCHEMA, {"t": ((1, 10),)}, settings=OPTIMISTIC)
+    upsert = f"INSERT INTO t VALUES (1, 0) ON DUPLICATE KEY UPDATE v = {value}"
+    run = told.history(
+        RR,
+        (
+            ("tx1", "BEGIN", None),
+            ("tx1", upsert, 0 if value == 10 else 2),
+            ("tx2", "DELETE FROM t", 1),
+            ("tx1", "COMMIT", None),
+        ),
+        {"t": ()},
+    )
+    assert passes(run) is commits

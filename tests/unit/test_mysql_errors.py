@@ -49,6 +49,7 @@ def test_a_dbms_may_give_a_number_another_meaning() -> None:
     [
         ("runtime error: index out of range [0] with length 0", ErrorKind.INTERNAL),
         ("interface conversion: expression.Expression is nil", ErrorKind.INTERNAL),
+        ("pessimistic lock retry limit reached", ErrorKind.LOCK_TIMEOUT),
         ("unsupported something", ErrorKind.OTHER),
     ],
 )

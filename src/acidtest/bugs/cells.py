@@ -5,7 +5,7 @@ nothing about it: the version lacks what the case needs, or the DBMS broke a tra
 nothing is as the case expects it.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -145,11 +145,12 @@ def judge(history: History) -> tuple[Found, str]:
         return Found.UNKNOWN, "a statement neither answered nor waited within the limit"
     if unmet and any(isinstance(record.outcome, Blocked) for record in history.records):
         return Found.UNKNOWN, "a statement still waited when nothing was left to release it"
-    unfit = next(_unfit(history, bool(unmet)), None)
+    unfit = _unfit(history, unmet)
     if unfit is not None:
         return Found.UNKNOWN, f"{unfit.message} ({unfit.code})"
     refusal = next((error for error in first_errors(history) if error.kind in PREVENTING), None)
-    if refusal is not None and (not unmet or refusal.undone is Undone.TRANSACTION):
+    excused = refusal is not None and not _is_the_bug(history, unmet)
+    if refusal is not None and excused and (not unmet or refusal.undone is Undone.TRANSACTION):
         return Found.ERROR, f"error {refusal.code}"
     if unmet:
         return Found.SHOWS, f"expected {unmet[0].expected}, got {unmet[0].observed}"
@@ -167,15 +168,30 @@ def _endless(history: History, unmet: Sequence[Unmet]) -> Unmet | None:
     return None
 
 
-def _unfit(history: History, unmet: bool) -> Iterator[Failed]:
-    """Errors beside the point: at a statement of which nothing is expected, or such that a version lacks
-    something; where errors are expected all is well."""
+def _is_the_bug(history: History, unmet: Sequence[Unmet]) -> bool:
+    """Whether the refusal of a transaction is the bug itself: an error, and not what was expected there."""
+    bug = history.case.bug
+    if bug is None or bug.kind not in (BugKind.WRONG_ERROR, BugKind.DEADLOCK):
+        return False
+    failed = {record.step for record in history.records if isinstance(record.outcome, Failed)}
+    return any(one.step in failed for one in unmet)
+
+
+def _unfit(history: History, unmet: Sequence[Unmet]) -> Failed | None:
+    """An error beside the point: at a statement of which nothing is expected, or such that a version lacks
+    something. What comes after an unmet expectation is its consequence."""
     steps = {step.index: step for step in history.case.steps}
+    wrong = [one.step for one in unmet if one.step is not None]
     for record in history.records:
         outcome, judged = record.outcome, bool(steps[record.step].statement.expect)
-        if not isinstance(outcome, Failed) or outcome.kind in PREVENTING:
+        if (
+            not isinstance(outcome, Failed)
+            or outcome.kind in PREVENTING
+            or record.step > min(wrong, default=record.step)
+        ):
             continue
-        if not judged and history.case.compared:
-            continue
-        if not judged or (unmet and outcome.kind in BESIDE_THE_POINT):
-            yield outcome
+        if not judged and not history.case.compared:
+            return outcome
+        if record.step in wrong and outcome.kind in BESIDE_THE_POINT:
+            return outcome
+    return None

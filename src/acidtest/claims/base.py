@@ -72,6 +72,8 @@ class Claim:
     predicate_locks: bool = False
     rows_are_keys: bool = False
     """A row that is inserted under the primary key of a deleted one is a new version of it, not a new row."""
+    keys_repeat_unless_clustered: bool = False
+    """That holds only if rows are kept by the key: else a transaction sees the old row beside its own."""
     index_only_locks: bool = False
     """A shared lock may stand on an entry of a secondary index alone, if that has all that is read; it then
     stops only those that change the entry."""
@@ -119,6 +121,9 @@ class Claim:
     """Going back to a savepoint that was set before the transaction touched a table gives up the snapshot."""
     repeats_row_after_wait: bool = False
     """A read that waited for somebody who rolled back may return one row a second time."""
+    repeats_locked_row: bool = False
+    """A read over a unique index returns a row twice that its transaction locked by the key, and left as it
+    was, unless rows are kept by the index."""
     misses_conflict_over_index: bool = False
     """A shared locking read that an index answers alone does not notice rows newer than its snapshot."""
     updates_and_deletes_agree: bool = False

@@ -112,6 +112,30 @@ DEVIATIONS = (
     ),
     Deviation(
         Known(
+            "TIDB-46900",
+            "the snapshot shows a row that another deleted beside an own new row with the same primary key",
+            Status.CONFIRMED,
+            "https://github.com/pingcap/tidb/issues/46900",
+        ),
+        _on("tidb >=5.0"),
+        frozenset({_RR}),
+        _turned_on("keys_repeat_unless_clustered"),
+        without={MODE: OPTIMISTIC},
+    ),
+    Deviation(
+        Known(
+            "TIDB-28011",
+            "a read over a unique index returns a row twice that the transaction has locked by its key",
+            Status.CONFIRMED,
+            "https://github.com/pingcap/tidb/issues/28011",
+        ),
+        # came with pull request 25730, went with 42642
+        _on("tidb >=5.0.4 <7.1"),
+        frozenset({_RC, _RR}),
+        _turned_on("repeats_locked_row"),
+    ),
+    Deviation(
+        Known(
             "MDEV-26642",
             "an own write that leaves a row as another committed it is not seen (same-value update)",
             Status.CONFIRMED,

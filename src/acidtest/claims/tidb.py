@@ -53,6 +53,8 @@ _OPTIMISTIC = replace(
     on_conflict=OnConflict.AT_COMMIT,
     may_fail=frozenset({ErrorKind.WRITE_CONFLICT}),
     conflict_errors=frozenset({ErrorKind.WRITE_CONFLICT, ErrorKind.DUPLICATE_KEY}),
+    # meant so, as keys are checked at COMMIT: https://github.com/pingcap/tidb/issues/22730
+    keys_repeat_unless_clustered=True,
     excludes=phenomenon.SNAPSHOT,
 )
 _PESSIMISTIC = {Level.READ_COMMITTED: _READ_COMMITTED, Level.REPEATABLE_READ: _REPEATABLE_READ}

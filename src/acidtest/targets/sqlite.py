@@ -254,10 +254,12 @@ class SQLiteTarget(InProcessTarget):
         return SQLiteSession(self._file.path, self._limit_s)
 
     def _empty(self) -> None:
+        # A virtual table takes tables of its own along, so it comes first.
         objects = self._ask(
-            f"SELECT type, name FROM {OBJECTS} AND type IN ('table', 'view') ORDER BY type DESC"
+            f"SELECT type, name FROM {OBJECTS} AND type IN ('table', 'view')"
+            " ORDER BY sql LIKE 'CREATE VIRTUAL%' DESC, type DESC"
         )
-        drops = [f"DROP {kind} {quote(str(name))}" for kind, name in objects.rows if isinstance(kind, str)]
+        drops = [f"DROP {kind!s} IF EXISTS {quote(str(name))}" for kind, name in objects.rows]
         if drops:
             self._without_foreign_keys(drops)
 

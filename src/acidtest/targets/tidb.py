@@ -86,6 +86,10 @@ _PANIC = re.compile(
 )
 """What Go says when the code of the server itself went wrong; the server goes on and keeps the connection."""
 
+_GAVE_UP = "pessimistic lock retry limit reached"
+"""Others took the rows again and again, until the statement had tried for `max-retry-count` times:
+https://docs.pingcap.com/tidb/stable/tidb-configuration-file"""
+
 
 @dataclass(slots=True)
 class Wait:
@@ -182,6 +186,8 @@ class TiDBSession(MySQLSession):
             return ErrorKind.CANCELLED
         if errno == _UNKNOWN and _PANIC.search(message):
             return ErrorKind.INTERNAL
+        if errno == _UNKNOWN and _GAVE_UP in message:
+            return ErrorKind.LOCK_TIMEOUT
         return super().kind_of(errno, message)
 
 

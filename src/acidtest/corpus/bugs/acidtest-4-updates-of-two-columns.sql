@@ -3,6 +3,14 @@
 -- link: https://duckdb.org/docs/stable/connect/concurrency
 -- target: duckdb
 -- level: SNAPSHOT
+-- seen: duckdb@0.10.3 SI
+-- seen: duckdb@1.1.3 SI
+-- seen: duckdb@1.2.0 SI
+-- seen: duckdb@1.3.2 SI
+-- seen: duckdb@1.4.3 SI
+-- seen: duckdb@1.5.0 SI
+-- seen: duckdb@1.5.6 SI
+-- seen: duckdb@2.0.0 SI
 -- DuckDB documents that the second of two transactions that edit the same row fails with a conflict. It does if both
 -- set the same column. If they set different ones, both commit, and the row has the columns of both.
 -- Found by acidtest fuzz on DuckDB 2.0.

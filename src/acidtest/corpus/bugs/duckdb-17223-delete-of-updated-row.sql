@@ -3,6 +3,14 @@
 -- link: https://github.com/duckdb/duckdb/issues/17223
 -- target: duckdb
 -- level: SNAPSHOT
+-- seen: duckdb@0.10.3 SI
+-- seen: duckdb@1.1.3 SI
+-- seen: duckdb@1.2.0 SI
+-- seen: duckdb@1.3.2 SI
+-- seen: duckdb@1.4.3 SI
+-- seen: duckdb@1.5.0 SI
+-- seen: duckdb@1.5.6 SI
+-- seen: duckdb@2.0.0 SI
 -- tx2 deletes the row that tx1 has updated and not committed. Two updates of it, or two deletes, would conflict;
 -- this pair does not: both transactions commit, and tx1's update is lost.
 -- Found by acidtest fuzz on DuckDB 2.0.

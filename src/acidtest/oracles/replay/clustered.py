@@ -4,20 +4,31 @@ InnoDB: https://dev.mysql.com/doc/refman/8.4/en/innodb-index-types.html. TiDB te
 key may be a unique index like others there: https://docs.pingcap.com/tidb/stable/clustered-indexes
 """
 
-from collections.abc import Sequence
-
 from sqlglot import exp
 
+from acidtest.claims import Claim
 from acidtest.model import Index, Row, Table
-from acidtest.oracles.chains import Seen, Version
+from acidtest.oracles.chains import Version
 from acidtest.sql.shape import Shape, Verb
 
 
+def identity_index(claim: Claim, table: Table) -> Index | None:
+    """The index whose key is what a row is, if there is one."""
+    if not claim.rows_are_keys:
+        return None
+    return clustered_index(table) if claim.keys_repeat_unless_clustered else primary_index(table)
+
+
 def clustered_index(table: Table) -> Index | None:
-    """The primary key, or the one unique index without NULLs; None if the server makes up numbers of its own,
-    or chooses among several."""
+    """The index that rows are kept by, as told; else the primary key, or the one unique index without NULLs;
+    None if the server makes up numbers of its own, or chooses among several."""
     if any(index.clustered is not None for index in table.indexes):
         return next((index for index in table.indexes if index.clustered), None)
+    return primary_index(table)
+
+
+def primary_index(table: Table) -> Index | None:
+    """The primary key, or what takes its place."""
     nullable = {column.name for column in table.columns if column.nullable}
     primary = [index for index in table.indexes if index.primary]
     unique = [index for index in table.indexes if index.unique and not nullable & set(index.columns)]
@@ -27,17 +38,13 @@ def clustered_index(table: Table) -> Index | None:
 def key_of(table: Table, values: Row) -> Row | None:
     """What a row is kept by, or None."""
     index = clustered_index(table)
-    if index is None:
-        return None
+    return None if index is None else key_in(table, index, values)
+
+
+def key_in(table: Table, index: Index, values: Row) -> Row:
+    """The key of a row in an index; parts that are no columns are left out."""
     names = [column.name for column in table.columns]
     return tuple(values[names.index(name)] for name in index.columns if name in names)
-
-
-def share_a_key(table: Table, rows: Sequence[Seen]) -> bool:
-    """Whether two rows are kept under one key, which can only be one record."""
-    keys = [key for seen in rows if (key := key_of(table, seen.values)) is not None]
-    folded = [tuple(one.casefold() if isinstance(one, str) else one for one in key) for key in keys]
-    return len(set(folded)) < len(folded)
 
 
 def is_covered(table: Table, shape: Shape) -> bool:

@@ -10,10 +10,10 @@ from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt
 from acidtest.model import ErrorWitness, Failed, Record, Row, Rows, RowsWitness
 from acidtest.oracles.chains import Seen, Version, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
-from acidtest.oracles.replay.clustered import share_a_key
 from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows, without_some
+from acidtest.oracles.replay.identities import Identities
 from acidtest.oracles.replay.locks import Wanted, mode_of_read
 from acidtest.oracles.replay.one_table import about_one_table, reads_its_table_again
 from acidtest.oracles.replay.skipping import Skipping
@@ -44,6 +44,7 @@ class Reads:
         self._waits = Waits(context)
         self._failures = Failures(context)
         self._skipping = Skipping(context, tracer)
+        self._identities = Identities(context)
         self._tracer = tracer
 
     def judge(self, state: SessionState, record: Record, shape: Shape, alone: bool) -> None:
@@ -110,7 +111,8 @@ class Reads:
     ) -> None:
         """A read that passes if its answer is right for one of the views it may have had."""
         outcome = record.outcome
-        all_views = [self._visibility.views(shape.reads, visible) for visible in visibles]
+        found = [self._visibility.views(shape.reads, visible) for visible in visibles]
+        all_views = [self._identities.distinct(state, views) for views in found]
         if not isinstance(outcome, Rows):
             errors = self._engine.answer(record.sql, shape, all_views[0]).errors
             if not isinstance(outcome, Failed):
@@ -120,10 +122,10 @@ class Reads:
         fitting = [
             moment
             for moment, views in zip(moments, all_views, strict=True)
-            if self._engine.admits(record.sql, shape, views, outcome.rows)
+            if self._admits(state, record, shape, views, outcome.rows)
         ]
         if not fitting:
-            self._context.report(self._wrong_rows(state, record, outcome, shape, all_views[0]))
+            self._context.report(self._wrong_rows(state, record, outcome, shape, found[0]))
             fitting = list(moments[:1])
         chosen = moments.index(fitting[0])
         self._tracer.saw(state, record, shape, all_views[chosen], visibles[chosen])
@@ -137,9 +139,10 @@ class Reads:
     ) -> ViolationError:
         if state.claim.plain_read is Sees.NEWEST and self._context.is_half_done(record, shape.reads):
             raise UndecidedError(HALF_DONE)
-        if state.claim.rows_are_keys and self._rows_share_a_key(views):
+        distinct = self._identities.distinct(state, views)
+        if distinct != views and not self._engine.admits(record.sql, shape, views, outcome.rows):
             raise UndecidedError("a row that the snapshot has under a key which is another's by now")
-        answer = self._engine.answer(record.sql, shape, views)
+        answer = self._engine.answer(record.sql, shape, distinct)
         witness = (
             ErrorWitness(answer.errors, None)
             if answer.errors
@@ -151,8 +154,14 @@ class Reads:
         )
         return ViolationError(record.step, witness, because, shape.target or "")
 
-    def _rows_share_a_key(self, views: Views) -> bool:
-        return any(share_a_key(self._history.schema.table(table), rows) for table, rows in views.items())
+    def _admits(
+        self, state: SessionState, record: Record, shape: Shape, views: Views, rows: Sequence[Row]
+    ) -> bool:
+        """Whether the answer is right on these views, or as a deviation has it that returns rows twice."""
+        return any(
+            self._engine.admits(record.sql, shape, one, rows)
+            for one in (views, *self._identities.with_repeated(state, views))
+        )
 
     # -- locking reads
 
@@ -185,6 +194,7 @@ class Reads:
         visible = self._visibility.found_by(state, record, state.claim.locking_read)
         self._tracer.saw(state, record, shape, views, visible, passed_by)
         if wanted is not None:
+            self._identities.locked(state, shape, wanted.rows)
             sure = {row: mode for row in wanted.rows if row not in doubtful}
             self._waits.take_locks(state, record, shape, replace(wanted, rows=sure))
         if wanted is None or record.waited:
@@ -253,7 +263,7 @@ class Reads:
         outcome = record.outcome
         if not isinstance(outcome, Rows):
             raise UndecidedError("a query without a result set")
-        if not self._engine.admits(record.sql, shape, views, outcome.rows):
+        if not self._admits(state, record, shape, views, outcome.rows):
             if self._is_only_out_of_order(state, record, shape, views, outcome.rows):
                 return
             if self._is_right_but_for_a_repeated_row(state, record, shape, views, outcome.rows):

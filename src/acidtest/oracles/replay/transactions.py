@@ -58,6 +58,8 @@ class SessionState:
     pending: list[Pending] = field(default_factory=list)
     touched: bool = False
     """Whether the transaction has worked on a table."""
+    locked_by_key: set[tuple[str, int]] = field(default_factory=set)
+    """Rows that the transaction has locked by a unique key which they are not kept by."""
 
     def shape(self, record: Record) -> Shape | None:
         """The shape of one of the session's statements."""
@@ -116,6 +118,7 @@ class Transactions:
         state.transaction, state.began_at = len(self.owners) + 1, self.chains.clock
         state.moments, state.maybe_unopened, state.failed, state.touched = (), False, False, False
         state.savepoints.clear()
+        state.locked_by_key.clear()
         self.owners[state.transaction] = state.name
 
     def prepare(self, state: SessionState, name: str) -> None:
