@@ -13,6 +13,7 @@ from acidtest.cli.bugs import bugs
 from acidtest.cli.completion import completion
 from acidtest.cli.demo import demo
 from acidtest.cli.doctor import doctor
+from acidtest.cli.evaluate import evaluate
 from acidtest.cli.findings import findings
 from acidtest.cli.fuzz import fuzz
 from acidtest.cli.levels import levels
@@ -69,6 +70,7 @@ for command in (
     levels,
     bugs,
     selftest,
+    evaluate,
     server,
     doctor,
     bench,

@@ -55,6 +55,21 @@ def random_order(steps: Iterable[int], edges: Iterable[Edge], dice: Random) -> t
     return tuple(order)
 
 
+def all_orders(steps: Iterable[int], edges: Iterable[Edge]) -> Iterator[tuple[int, ...]]:
+    """Every topological order, one after the other; there may be very many."""
+    before: dict[int, set[int]] = {step: set() for step in sorted(steps)}
+    for one, other in edges:
+        before[other].add(one)
+    stack: list[tuple[int, ...]] = [()]
+    while stack:
+        done = stack.pop()
+        if len(done) == len(before):
+            yield done
+            continue
+        free = [step for step, needs in before.items() if step not in done and needs <= set(done)]
+        stack += [(*done, step) for step in reversed(free)]
+
+
 def count_orders(steps: Iterable[int], edges: Iterable[Edge], most: int) -> int:
     """How many topological orders there are; counting ends at `most`."""
     before: dict[int, set[int]] = {step: set() for step in steps}

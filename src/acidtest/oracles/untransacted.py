@@ -122,11 +122,11 @@ class UntransactedOracle:
         _require_assumptions(history, walk)
         occurrences = phenomena(trace_of(history, walk))
         forbidden = None if walk.claims is None else forbidden_phenomenon(occurrences, walk.claims)
-        return self._compare(self._plan(history, walk)) if forbidden is None else violated(NAME, forbidden)
+        return self._compare(self.plan(history, walk)) if forbidden is None else violated(NAME, forbidden)
 
     # -- what to run
 
-    def _plan(self, history: History, walk: HistoryWalk) -> Plan:
+    def plan(self, history: History, walk: HistoryWalk) -> Plan:
         """Statements without circles; those that are in the way are taken out, and the rest is run again."""
         numbers = tuple(range(len(history.records)))
         removed: tuple[int, ...] = ()
