@@ -206,7 +206,28 @@ def _unchanged() -> History:
     return POSTGRES.history(RR, steps, {"t": ((1, 11), (2, 20))})
 
 
+def _gone_from_index() -> History:
+    """A row of the snapshot is deleted, and an UPDATE over an index reports no row instead of a conflict."""
+    indexed = replace(T, indexes=(*T.indexes, Index("by_v", ("v",), False)))
+    world = World(
+        "mariadb",
+        Schema((indexed,)),
+        {"t": ROWS},
+        version="11.8.6-MariaDB",
+        settings={"innodb_snapshot_isolation": "ON"},
+    )
+    steps: tuple[Step, ...] = (
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t WHERE v = 10", [(1, 10)]),
+        ("tx2", "DELETE FROM t WHERE id = 1", 1),
+        ("tx1", "UPDATE t SET v = 11 WHERE v = 10", 0),
+        ("tx1", "COMMIT", None),
+    )
+    return world.history(RR, steps, {"t": ((2, 20),)})
+
+
 TOLD = (
+    Told("misses_gone_over_index", "True", _gone_from_index()),
     Told("writes_unchanged", "False", _unchanged()),
     Told("moved_errors", "none", _moved()),
     Told("late_snapshot", "False", _late()),

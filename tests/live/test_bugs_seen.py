@@ -1,4 +1,4 @@
-"""Every bug shows where its file says that it was seen, and nowhere else, on each server that is installed."""
+"""Every bug shows where its file says that it was seen, and nowhere else, on each installed server."""
 
 from collections import defaultdict
 

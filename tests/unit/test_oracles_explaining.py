@@ -320,6 +320,56 @@ class TestIndexOnly:
         assert known_as(observe(self.SCHEDULE, RR, NEW, setup=self.BARE)) == ()
 
 
+class TestGoneFromAnIndex:
+    """ACIDTEST-5: over a secondary index nobody notices that a row of the snapshot is gone."""
+
+    INDEXED = "CREATE TABLE t (a INT PRIMARY KEY, b INT, c INT);\nCREATE INDEX i ON t (b);\n"
+    ROWS = "INSERT INTO t VALUES (1, 10, 0), (2, 20, 0);\n"
+    SCHEDULE = """\
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t;
+/* tx2 */ {};
+/* tx1 */ {};
+/* tx1 */ COMMIT;
+"""
+
+    @staticmethod
+    def explained_by(history: History) -> tuple[str, ...]:
+        with open_target("simulated") as target:
+            verdict = GraphOracle(target, Walks()).judge(history)
+        assert verdict is not None
+        assert verdict.violation is not None, verdict
+        return tuple(one.id for one in verdict.violation.explained_by)
+
+    def observed(self, other: str, statement: str, setup: str = INDEXED) -> tuple[str, ...]:
+        return self.explained_by(
+            observe(self.SCHEDULE.format(other, statement), RR, NEW, setup=setup + self.ROWS)
+        )
+
+    @pytest.mark.parametrize("other", ["DELETE FROM t WHERE a = 1", "UPDATE t SET b = 15 WHERE a = 1"])
+    @pytest.mark.parametrize(
+        "statement",
+        [
+            "UPDATE t SET c = 1 WHERE b = 10",
+            "DELETE FROM t WHERE b = 10",
+            "SELECT * FROM t WHERE b < 12 FOR UPDATE",
+        ],
+    )
+    def test_a_row_that_has_left_the_index_is_not_missed(self, other: str, statement: str) -> None:
+        assert self.observed(other, statement) == ("ACIDTEST-5",)
+
+    def test_without_an_index_it_is_not_excused(self) -> None:
+        bare = self.INDEXED.partition("CREATE INDEX")[0]
+        assert self.observed("DELETE FROM t WHERE a = 1", "DELETE FROM t WHERE b = 10", bare) == ()
+
+    def test_by_way_of_the_primary_key_it_is_not_excused(self) -> None:
+        assert self.observed("DELETE FROM t WHERE a = 1", "DELETE FROM t WHERE a = 1") == ()
+
+    def test_a_row_that_stays_in_its_place_in_the_index_is_noticed(self) -> None:
+        statement = "DELETE FROM t WHERE b = 10 AND c = 0"
+        assert self.observed("UPDATE t SET c = 1 WHERE a = 1", statement) == ()
+
+
 class TestDuckdb:
     LOST = "/* tx1 */ BEGIN;\n/* tx1 */ UPDATE t SET b = 11 WHERE a = 1;\n/* tx2 */ {};\n/* tx1 */ COMMIT;\n"
     SETUP = "CREATE TABLE t (a INT, b INT);\nINSERT INTO t VALUES (1, 10), (2, 20);\n"

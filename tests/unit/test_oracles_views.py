@@ -8,7 +8,12 @@ from acidtest.model import Column, Index, Judgement, Row, Table
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines import questions
 from acidtest.oracles.engines.pairing import are_whole, difference, new_versions, pair
-from acidtest.oracles.engines.stability import is_ordered_part_of, same_answer, why_unstable
+from acidtest.oracles.engines.stability import (
+    is_ordered_part_of,
+    may_stand_for_equals,
+    same_answer,
+    why_unstable,
+)
 from acidtest.sql.rendering import delete_rows, insert_rows, literal
 from acidtest.sql.shape import Shape, shape_of
 from acidtest.targets.resolve import open_target
@@ -125,6 +130,22 @@ def test_order_by_counts_up_to_ties() -> None:
 def test_texts_may_tie_in_their_collation() -> None:
     tree = shape("SELECT id, v FROM t ORDER BY v").tree
     assert same_answer(tree, [(1, "a"), (2, "A")], [(2, "A"), (1, "a")])
+
+
+@pytest.mark.parametrize(
+    ("sql", "either"),
+    [
+        ("SELECT a FROM t UNION SELECT a FROM t", True),
+        ("SELECT DISTINCT a FROM t", True),
+        ("SELECT MAX(a) FROM t", True),
+        ("SELECT a FROM t", False),
+    ],
+)
+def test_of_equal_texts_any_may_stand_for_all(sql: str, either: bool) -> None:
+    tree = shape(sql).tree
+    assert may_stand_for_equals(tree, [("B",)], [("b",)]) is either
+    assert not may_stand_for_equals(tree, [("B",)], [("c",)])
+    assert not may_stand_for_equals(tree, [("B",)], [("b",), ("B",)])
 
 
 def test_limit_may_cut_among_ties_only() -> None:

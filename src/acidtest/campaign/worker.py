@@ -86,6 +86,8 @@ class Worker:
         self._compared: Target | None = None
         self._stop: Stop | None = None
         self._broken_off = False
+        self._unheard = False
+        """A Stop came before the answer to a question; the answer is still to come."""
 
     def run(self) -> None:
         """Chunk after chunk."""
@@ -212,6 +214,9 @@ class Worker:
         """Take a Stop, if one has come."""
         while self._connection.poll():
             message = self._connection.recv()
+            if isinstance(message, Answer) and self._unheard:
+                self._unheard = False
+                continue
             assert isinstance(message, Stop), message
             self._stop = message
 
@@ -223,6 +228,7 @@ class Worker:
             assert isinstance(message, Stop), message
             self._stop = message
             if message.at_once:
+                self._unheard = True
                 return Decision.LEAVE
 
     def _tell(self, message: FromWorker) -> None:

@@ -126,6 +126,9 @@ class Claim:
     was, unless rows are kept by the index."""
     misses_conflict_over_index: bool = False
     """A shared locking read that an index answers alone does not notice rows newer than its snapshot."""
+    misses_gone_over_index: bool = False
+    """A statement that locks rows by way of a secondary index does not notice that a row of its snapshot has
+    left that index, because it was deleted or got another key there."""
     updates_and_deletes_agree: bool = False
     """An UPDATE and a DELETE of one row by two transactions do not conflict, and the DELETE wins."""
     updates_merge_columns: bool = False

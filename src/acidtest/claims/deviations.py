@@ -11,6 +11,7 @@ from itertools import combinations
 
 from acidtest.claims.base import Claim
 from acidtest.claims.innodb import LEVELS as INNODB_LEVELS
+from acidtest.claims.innodb import SNAPSHOT_ISOLATION
 from acidtest.claims.tidb import MODE, OPTIMISTIC
 from acidtest.model import Known, Level, Status, TargetConstraint
 from acidtest.model.version import is_within
@@ -207,6 +208,18 @@ DEVIATIONS = (
         _on("mariadb"),
         frozenset({_RR}),
         _turned_on("misses_conflict_over_index"),
+        settings={_SNAPSHOT_ISOLATION: "ON"},
+    ),
+    Deviation(
+        Known(
+            "ACIDTEST-5",
+            "a statement over a secondary index passes by a row of its snapshot that is gone, no error 1020",
+            Status.UNCONFIRMED,
+            SNAPSHOT_ISOLATION,
+        ),
+        _on("mariadb"),
+        frozenset({_RR}),
+        _turned_on("misses_gone_over_index"),
         settings={_SNAPSHOT_ISOLATION: "ON"},
     ),
     Deviation(

@@ -3,6 +3,7 @@
 -- link: https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation
 -- target: mariadb >=11.6.2
 -- level: REPEATABLE READ
+-- seen: mariadb@11.8.6 RR
 -- With innodb_snapshot_isolation=ON (the default from 11.6.2 on) a locking read that meets a row which is newer
 -- than its snapshot fails with error 1020. Without the index it does. Where the index has all columns, the
 -- shared lock stands on the index alone, and the row is returned; a plain read then does not show it.

@@ -5,6 +5,11 @@
 -- target: mysql
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 RR
+-- seen: mariadb@10.11.19 RR
+-- seen: mariadb@11.8.6 RR
+-- seen: mysql@5.6.24 RR
+-- seen: mysql@9.7.4 RR
 -- tx1 has read nothing but its snapshot when it goes back to a savepoint, and then reads a newer one. The server
 -- rolls back the whole transaction in engines that had not joined it when the savepoint was set, and with it
 -- goes InnoDB's snapshot. ROLLBACK TO SAVEPOINT is documented not to terminate the transaction.

@@ -3,6 +3,9 @@
 -- link: https://jira.mariadb.org/browse/MDEV-19535
 -- target: mariadb >=10.3
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 no level
+-- seen: mariadb@10.11.19 no level
+-- seen: mariadb@11.8.6 no level
 -- Both transactions ask for a lock on the same row; with sql_mode=ORACLE the second did not wait, read the
 -- old value, and tx1's update went past it. Reported at REPEATABLE READ and SERIALIZABLE (thesis, section
 -- 4.4, for MariaDB 10.4.5; fixed). The thesis has no listing; the steps follow its description and the report.

@@ -6,6 +6,13 @@
 -- target: mysql
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 RR
+-- seen: mariadb@10.11.19 RR
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 no level
+-- seen: mysql@9.7.4 no level
+-- seen: tidb@5.4.2 RR
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx1 sets every row to 10 and still reads the old value of the row that tx2 had set to 10 meanwhile.
 -- InnoDB and TiDB skip the write because it changes nothing, so the row stays the other transaction's.
 -- MySQL 8.0.12 does so with its binary log on, and not with --skip-log-bin.

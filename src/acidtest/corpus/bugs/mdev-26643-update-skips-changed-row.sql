@@ -6,6 +6,13 @@
 -- target: mysql
 -- target: tidb
 -- level: READ COMMITTED
+-- seen: mariadb@10.5.23 RU, RC
+-- seen: mariadb@10.11.19 RU, RC
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 RU, RC
+-- seen: mysql@9.7.4 RU, RC
+-- seen: tidb@5.4.2 no level
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx2 waits for tx1, and when tx1 commits no c1 is NULL any more, yet tx2 leaves out the first row: its
 -- condition had been tested on the old version (semi-consistent read) although the row was locked.
 -- Reported at READ UNCOMMITTED and READ COMMITTED (Troc, figure 1, for MySQL 8.0.25 and MariaDB 10.5.12).

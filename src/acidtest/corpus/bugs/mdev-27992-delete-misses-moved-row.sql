@@ -5,6 +5,13 @@
 -- target: mysql
 -- target: tidb
 -- level: READ COMMITTED
+-- seen: mariadb@10.5.23 RU, RC
+-- seen: mariadb@10.11.19 RU, RC
+-- seen: mariadb@11.8.6 RU, RC
+-- seen: mysql@5.6.24 RU, RC
+-- seen: mysql@9.7.4 RU, RC
+-- seen: tidb@5.4.2 no level
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx2 deletes all rows and has to wait for tx1, which moves the only row's key down twice. After tx1's
 -- COMMIT the delete resumes behind the row's new place, removes nothing, and the row survives.
 -- With gap locks the second update may end in a deadlock, and the row then rightly stays.

@@ -6,6 +6,13 @@
 -- target: mysql
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 RR
+-- seen: mariadb@10.11.19 RR
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 RR
+-- seen: mysql@9.7.4 RR
+-- seen: tidb@5.4.2 RR
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx1 moves row 2 to key 3 and commits; tx2 updates all rows and then reads the moved row both as it was
 -- in its snapshot and as it wrote it. Three rows are seen where there never were more than two.
 -- Reported at REPEATABLE READ (Fucci, code snippet 1, for MySQL 8.0 and 8.2, MariaDB 10.4 to 11.2). A server

@@ -4,6 +4,11 @@
 -- target: mariadb
 -- target: mysql
 -- level: SERIALIZABLE
+-- seen: mariadb@10.5.23 SER
+-- seen: mariadb@10.11.19 no level
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 no level
+-- seen: mysql@9.7.4 no level
 -- tx2's read waits for tx1's new row; tx1 rolls back and the read finds its place again in a unique index
 -- that holds several NULLs, one row too early, and returns the only row a second time.
 -- Reported at SERIALIZABLE (Fucci, code snippet 2, for MariaDB 10.2 to 11.4; fixed since).

@@ -5,6 +5,13 @@
 -- target: mysql
 -- target: tidb
 -- level: READ COMMITTED
+-- seen: mariadb@10.5.23 RU, RC
+-- seen: mariadb@10.11.19 RU, RC
+-- seen: mariadb@11.8.6 RU
+-- seen: mysql@5.6.24 RU, RC
+-- seen: mysql@9.7.4 RU, RC
+-- seen: tidb@5.4.2 no level
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx2 waits for tx1, which then fills in the NULL that tx2's condition excludes. After tx1's COMMIT both
 -- rows match, but tx2 updates only one: the other was judged by its last committed version.
 -- Reported at READ COMMITTED (Fucci, code snippet 3, for MariaDB 10.6).

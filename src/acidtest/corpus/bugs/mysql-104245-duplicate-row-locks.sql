@@ -3,6 +3,8 @@
 -- link: https://bugs.mysql.com/bug.php?id=104245
 -- target: mysql
 -- level: REPEATABLE READ
+-- seen: mysql@5.6.24 no level
+-- seen: mysql@9.7.4 no level
 -- Five ignored duplicates of one row lock that row five times over and once more for each try, where one
 -- lock on the unique index entry, or one more on the gap beside it, would do. It costs memory and time, no result is wrong.
 -- Reported at READ COMMITTED and REPEATABLE READ (thesis, section 4.4, for MySQL 5.7.34 and 8.0.23). The

@@ -6,6 +6,13 @@
 -- target: mariadb
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 RR
+-- seen: mariadb@10.11.19 RR
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 RR
+-- seen: mysql@9.7.4 RR
+-- seen: tidb@5.4.2 no level
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx1's SELECT and UPDATE have the same condition and stand next to each other, yet the UPDATE changes two
 -- rows where the SELECT found one: it reads the subquery's table as committed by tx2, not as in the snapshot.
 -- Reported at REPEATABLE READ (TxCheck, figure 1, and thesis, figures 4.6 and 4.7, for MySQL 5.7 and 8.0 and

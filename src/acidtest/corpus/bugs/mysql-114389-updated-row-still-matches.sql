@@ -5,6 +5,13 @@
 -- target: mariadb
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 RR
+-- seen: mariadb@10.11.19 RR
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 RR
+-- seen: mysql@9.7.4 RR
+-- seen: tidb@5.4.2 RR
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx3 takes its snapshot, tx1 moves the row to another primary key and commits, tx3 updates every row to
 -- c = 999 and still finds one with c = 333: the row's old version under its old key. See also MDEV-32898.
 -- Reported at REPEATABLE READ (thesis, figure 4.8, for MySQL 8.0.12 to 9.1). The figure leaves out the

@@ -4,6 +4,11 @@
 -- target: mysql
 -- target: mariadb
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 no level
+-- seen: mariadb@10.11.19 no level
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 no level
+-- seen: mysql@9.7.4 no level
 -- tx1 updates row 5 through a duplicate primary key, which needs a lock on that row alone; instead the gap
 -- before it is locked too, and tx2's insert of row 4 waits for nothing.
 -- Reported at READ COMMITTED and REPEATABLE READ (thesis, figure 4.9, for MySQL 8.0.12; fixed in 8.0.16).

@@ -4,6 +4,11 @@
 -- target: mysql
 -- target: mariadb
 -- level: READ COMMITTED
+-- seen: mariadb@10.5.23 no level
+-- seen: mariadb@10.11.19 no level
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 no level
+-- seen: mysql@9.7.4 no level
 -- tx1 asks the same question before and while tx2 inserts rows that have nothing to do with it; every
 -- answer must be empty, because the rows of both ids have state 0. With the insert uncommitted, the forced index
 -- is read past its range. Reported at READ COMMITTED and REPEATABLE READ (thesis, figure 4.10, for MySQL

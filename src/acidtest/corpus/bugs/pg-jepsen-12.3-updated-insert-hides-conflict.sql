@@ -3,6 +3,10 @@
 -- link: https://jepsen.io/analyses/postgresql-12.3
 -- target: postgres
 -- level: SERIALIZABLE
+-- seen: postgres@9.6.24 no level
+-- seen: postgres@12.22 no level
+-- seen: postgres@15.18 no level
+-- seen: postgres@18.4 no level
 -- tx1 and tx2 each look for the row that the other one inserts, and find nothing: no serial order gives that. Before
 -- tx2 looks, tx3 updates tx1's row. Neither version of the row is visible to tx2, so PostgreSQL had to note a conflict with the
 -- writer of each of them. It asked both versions for the transaction that updated the row, found tx3 twice, and missed tx1.

@@ -3,6 +3,8 @@
 -- link: https://github.com/pingcap/tidb/issues/21151
 -- target: tidb
 -- level: READ COMMITTED
+-- seen: tidb@5.4.2 no level
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- The same question, asked with and without an index merge, gives different versions of the row: the
 -- merging reader did not fetch a new read timestamp. Reported at READ COMMITTED (thesis, figure 4.11, for
 -- TiDB 4.0.8; fixed in November 2020); table and rows after the report.

@@ -3,6 +3,8 @@
 -- link: https://github.com/pingcap/tidb/issues/21498
 -- target: tidb <6.3
 -- level: READ COMMITTED
+-- seen: tidb@5.4.2 no level
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx1 keeps the schema of its start but reads newest data: the dropped index is no longer maintained, so
 -- the row is found under the value it no longer has. An error about the changed schema would be right too.
 -- Reported at READ COMMITTED (thesis, figure 4.12, for a build of December 2020, with TiKV); table and rows

@@ -3,6 +3,8 @@
 -- link: https://github.com/pingcap/tidb/issues/25176
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: tidb@5.4.2 RR
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- Two equal reads of tx1 differ because a SELECT ... FOR UPDATE stands between them. The wait of the report
 -- (the variable must name a moment after tx2's update) is a second of SLEEP in the server.
 -- Reported at REPEATABLE READ (thesis, figure 4.13, for TiDB 4.0.7). Later versions refuse FOR UPDATE here.

@@ -2,6 +2,8 @@
 -- title: an UPDATE fails with a truncation error only after an earlier UPDATE in the same transaction
 -- link: https://github.com/pingcap/tidb/issues/28092
 -- target: tidb
+-- seen: tidb@5.4.2 RC, RR
+-- seen: tidb@5.4.2?mode=optimistic RR
 -- The condition `WHERE c1` turns a blob into a number. Alone the UPDATE succeeds; behind another UPDATE of
 -- the transaction TiDB evaluates it itself instead of in the store, and reports a truncation error.
 -- One transaction is enough, at every level (Troc, listing 4, for TiDB 5.2). MySQL and MariaDB refuse the

@@ -3,6 +3,8 @@
 -- link: https://github.com/pingcap/tidb/issues/28095
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: tidb@5.4.2 RC, RR
+-- seen: tidb@5.4.2?mode=optimistic RR
 -- The same UPDATE is harmless alone (tx1) and fails in a transaction that wrote the table before (tx2).
 -- One transaction is enough, at every level (Troc, section IV-C, names it without a listing; the steps follow
 -- the report, reduced).

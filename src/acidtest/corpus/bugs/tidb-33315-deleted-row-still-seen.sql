@@ -5,6 +5,13 @@
 -- target: mysql
 -- target: mariadb
 -- level: REPEATABLE READ
+-- seen: mariadb@10.5.23 no level
+-- seen: mariadb@10.11.19 no level
+-- seen: mariadb@11.8.6 no level
+-- seen: mysql@5.6.24 no level
+-- seen: mysql@9.7.4 no level
+-- seen: tidb@5.4.2 RR
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx2 deletes all rows, waits for tx1, which changes the row's primary key, and deletes the row in its new
 -- place; its next read still shows the row in the old one, out of the snapshot.
 -- Reported at REPEATABLE READ (thesis, figure 4.14, for TiDB 5.4.0); table and row after the report. TiDB 6.1

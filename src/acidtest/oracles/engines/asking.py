@@ -12,7 +12,13 @@ from acidtest.oracles.engines.base import Answer, Engine, UndecidedError, Views
 from acidtest.oracles.engines.evaluating import engine_for
 from acidtest.oracles.engines.pairing import are_whole, difference, new_versions, pair
 from acidtest.oracles.engines.scratch import Contents, Scratch, UnfitError, connected_tables
-from acidtest.oracles.engines.stability import is_ordered_part_of, is_part_of, same_answer, why_unstable
+from acidtest.oracles.engines.stability import (
+    is_ordered_part_of,
+    is_part_of,
+    may_stand_for_equals,
+    same_answer,
+    why_unstable,
+)
 from acidtest.sql.shape import Shape, Verb
 
 _SAYS_NOTHING = frozenset(
@@ -65,6 +71,8 @@ class AskingEngine(Engine):
             return True
         if reason := why_unstable(shape):
             raise UndecidedError(reason)
+        if may_stand_for_equals(shape.tree, answer.rows, observed):
+            raise UndecidedError("which of several equal values stands for all of them")
         if questions.has_limit(shape):
             return self._admits_cut(shape, views, answer.rows, observed)
         return False

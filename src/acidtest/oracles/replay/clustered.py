@@ -49,17 +49,45 @@ def key_in(table: Table, index: Index, values: Row) -> Row:
 
 def is_covered(table: Table, shape: Shape) -> bool:
     """Whether a secondary index has all columns that a statement names."""
+    clustered = clustered_index(table)
+    return any(_covers(table, index, shape) for index in table.indexes if index is not clustered)
+
+
+def _covers(table: Table, index: Index, shape: Shape) -> bool:
+    """Whether a secondary index has all columns that a statement names; it also has those of the key."""
     if shape.tree.find(exp.Star) is not None:
         named = {column.name.lower() for column in table.columns}
     else:
         named = {column.name.lower() for column in shape.tree.find_all(exp.Column)}
     clustered = clustered_index(table)
-    key = {name.lower() for name in clustered.columns} if clustered is not None else set()
-    return any(
-        named <= key | {name.lower() for name in index.columns}
-        for index in table.indexes
-        if index is not clustered
-    )
+    key = clustered.columns if clustered is not None else ()
+    return named <= {name.lower() for name in (*key, *index.columns)}
+
+
+def leaves_an_index(table: Table, shape: Shape, old: Row, new: Row | None) -> bool:
+    """Whether a row that becomes another has left its place in a secondary index by which a statement may
+    look for it."""
+    names = [column.name for column in table.columns]
+    for index in table.indexes:
+        if not all(name in names for name in index.columns) or not _may_be_used(table, index, shape):
+            continue
+        if new is None or any(old[place] != new[place] for place in map(names.index, index.columns)):
+            return True
+    return False
+
+
+def _may_be_used(table: Table, index: Index, shape: Shape) -> bool:
+    """Whether a statement may go by a secondary index: its condition names the first column of it, or it is a
+    read of nothing else, and the condition does not name the key that rows are kept by."""
+    clustered = clustered_index(table)
+    if index is clustered:
+        return False
+    condition = shape.where.find_all(exp.Column) if shape.where is not None else ()
+    tested = {column.name.lower() for column in condition}
+    if index.columns[0].lower() in tested:
+        return True
+    by_key = clustered is not None and clustered.columns[0].lower() in tested
+    return shape.verb is Verb.READ and not by_key and _covers(table, index, shape)
 
 
 def sets_indexed(table: Table, shape: Shape) -> bool:

@@ -10,7 +10,11 @@ from acidtest.oracles.engines.base import UndecidedError, Views
 from acidtest.oracles.replay.clustered import assigned, is_covered, scan_place, sets_indexed
 from acidtest.oracles.replay.context import Context
 from acidtest.oracles.replay.locks import key_positions
-from acidtest.oracles.replay.one_table import reads_its_table_again, tests_rows_alone
+from acidtest.oracles.replay.one_table import (
+    chooses_among_rows,
+    reads_its_table_again,
+    tests_rows_alone,
+)
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.sql.shape import Locking, Shape, Verb
 
@@ -50,7 +54,7 @@ class FoundRows:
         """A statement over several tables reads some of them before its wait and some after. Where it locks
         what it reads, and the gaps, that makes no difference."""
         locks_all = state.claim.predicate_locks or state.claim.locking_read is not Sees.COMMITTED
-        if not record.waited or locks_all or tests_rows_alone(shape):
+        if not record.waited or locks_all or tests_rows_alone(shape) or chooses_among_rows(shape):
             return
         launched = self._timeline.launched_at[record.step]
         if self._has_changed(state, shape, self._visibility.visible(state, Sees.SNAPSHOT, launched)):
@@ -109,13 +113,15 @@ class FoundRows:
         passed_by = {one.row for one in dirty if self._is_passed_by(record, shape, one)}
         return [seen for seen in now if seen.row not in passed_by]
 
-    def _is_passed_by(self, record: Record, shape: Shape, version: Version) -> bool:
-        """Whether a version is deleted or does not meet the condition."""
+    def _is_passed_by(
+        self, record: Record, shape: Shape, version: Version, views: Views | None = None
+    ) -> bool:
+        """Whether a version is deleted or does not meet the condition; `views`: what subqueries read."""
         if version.values is None:
             return True
-        if not shape.plain:
+        if not shape.plain and views is None:
             raise UndecidedError("which rows a statement over several tables passes by")
-        return not self._engine.matching(record.sql, shape, [Seen(version.row, version.values)])
+        return not self._engine.matching(record.sql, shape, [Seen(version.row, version.values)], views)
 
     # -- conflicts
 
@@ -216,12 +222,20 @@ class FoundRows:
     # -- doubts
 
     def doubtful(
-        self, state: SessionState, record: Record, shape: Shape, worked_on: Sequence[int]
+        self,
+        state: SessionState,
+        record: Record,
+        shape: Shape,
+        worked_on: Sequence[int],
+        views: Views | None = None,
     ) -> frozenset[int]:
         """Rows that match now, but that a statement which waited may have passed by, because they did not
-        match or were not there when it came along, and no lock kept others from changing that."""
+        match or were not there when it came along, and no lock kept others from changing that. One with LIMIT
+        may have got all its rows before it came to one that has changed. `views`: what subqueries read."""
         claim = state.claim
-        if not shape.plain or shape.target is None or shape.verb is Verb.INSERT:
+        limited = chooses_among_rows(shape) and bool(shape.tree.args.get("limit"))
+        one_by_one = shape.plain or limited or (views is not None and tests_rows_alone(shape))
+        if not one_by_one or shape.target is None or shape.verb is Verb.INSERT:
             return frozenset()
         dirty_update = claim.passes_by_dirty and shape.verb is Verb.UPDATE
         if dirty_update and self._context.is_half_done(record, (shape.target,)):
@@ -236,10 +250,12 @@ class FoundRows:
             if any(one.writer == state.transaction for one in versions) or then[-1:] == [versions[-1]]:
                 continue
             dirty = self._timeline.dirty_at[record.step].get((shape.target, row))
+            between = self._in_between(versions, launched)
             if (
-                not then
-                or self._may_pass_by(claim, record, shape, then[-1], dirty)
-                or any(self._is_passed_by(record, shape, one) for one in self._in_between(versions, launched))
+                limited
+                or not then
+                or self._may_pass_by(claim, record, shape, then[-1], dirty, views)
+                or any(self._is_passed_by(record, shape, one, views) for one in between)
                 or (claim.moved_is_new_row and self._moves_in_an_index(shape.target, then[-1], versions))
             ):
                 doubtful.add(row)
@@ -262,20 +278,28 @@ class FoundRows:
                 yield one
 
     def _may_pass_by(
-        self, claim: Claim, record: Record, shape: Shape, old: Version, dirty: Version | None
+        self,
+        claim: Claim,
+        record: Record,
+        shape: Shape,
+        old: Version,
+        dirty: Version | None,
+        views: Views | None,
     ) -> bool:
         """Whether a row did not match when the statement may have come along. A row that was locked then had
         to be waited for, unless the deviations of the claim say otherwise."""
         if dirty is None:
-            return self._is_passed_by(record, shape, old)
+            return self._is_passed_by(record, shape, old, views)
         if shape.verb is not Verb.UPDATE or not (claim.passes_by_unmatched or claim.passes_by_dirty):
             return False
         deciding = old if claim.passes_by_unmatched else dirty
-        return self._is_passed_by(record, shape, deciding) and not self._is_reached_late(
-            record, shape, old, dirty
+        return self._is_passed_by(record, shape, deciding, views) and not self._is_reached_late(
+            record, shape, old, dirty, views
         )
 
-    def _is_reached_late(self, record: Record, shape: Shape, old: Version, dirty: Version) -> bool:
+    def _is_reached_late(
+        self, record: Record, shape: Shape, old: Version, dirty: Version, views: Views | None
+    ) -> bool:
         """Whether the statement must have waited for the holder of a row at another row before. Then
         the holder had ended when it came to this one."""
         assert shape.target is not None
@@ -284,7 +308,7 @@ class FoundRows:
             if table != shape.target or row == dirty.row or held.writer != dirty.writer:
                 continue
             before = self._committed_at_launch(record, table, row)
-            if before is None or self._is_passed_by(record, shape, before):
+            if before is None or self._is_passed_by(record, shape, before, views):
                 continue
             other = scan_place(self._schema.table(table), shape, before)
             if place is not None and other is not None and other < place:

@@ -44,6 +44,22 @@ def tests_rows_alone(shape: Shape) -> bool:
     return not tree.this.args.get("joins") and not any(tree.args.get(part) for part in _MORE_THAN_A_WRITE)
 
 
+def chooses_among_rows(shape: Shape) -> bool:
+    """Whether a write of one table takes the first rows in some order of those that meet a condition on
+    each."""
+    tree = shape.tree
+    if shape.verb not in (Verb.UPDATE, Verb.DELETE) or shape.only or tree.this.args.get("joins"):
+        return False
+    more = (part for part in _MORE_THAN_A_WRITE if part not in ("order", "limit"))
+    return not any(tree.args.get(part) for part in more) and tree.find(exp.Query) is None
+
+
+def read_beside(shape: Shape, grammar: str) -> tuple[str, ...]:
+    """The tables that a write reads besides the rows that it works on."""
+    again = shape.verb is not Verb.MERGE and reads_its_table_again(shape, grammar)
+    return tuple(table for table in shape.reads if table != shape.target or again)
+
+
 def reads_its_table_again(shape: Shape, grammar: str) -> bool:
     """Whether a subquery or another place of a join reads the target, too."""
     named = [

@@ -13,18 +13,18 @@ from acidtest.oracles.engines.base import UndecidedError, Views
 from acidtest.oracles.replay.context import HALF_DONE, Context
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows, without_some
+from acidtest.oracles.replay.half_done import HalfDone
 from acidtest.oracles.replay.identities import Identities
 from acidtest.oracles.replay.locks import Wanted, mode_of_read
 from acidtest.oracles.replay.one_table import about_one_table, reads_its_table_again
 from acidtest.oracles.replay.skipping import Skipping
+from acidtest.oracles.replay.subqueries import Subqueries, Way, without_condition
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.oracles.replay.violations import OF_AN_EXPRESSION, ViolationError
 from acidtest.oracles.replay.waits import Waits
 from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Locking, Patience, Shape
-
-_SUBQUERIES = (exp.Subquery, exp.Exists)
 
 
 class Reads:
@@ -41,6 +41,8 @@ class Reads:
         self._timeline = context.timeline
         self._visibility = context.visibility
         self._work = FoundRows(context)
+        self._half_done = HalfDone(context)
+        self._subqueries = Subqueries(context)
         self._waits = Waits(context)
         self._failures = Failures(context)
         self._skipping = Skipping(context, tracer)
@@ -54,10 +56,9 @@ class Reads:
         elif shape.patience in (Patience.SKIP, Patience.MIXED):
             if shape.patience is Patience.MIXED:
                 raise UndecidedError("locking clauses that differ in what they do about locked rows")
-            self._skipping.judge(state, record, shape)
+            self._skipping.judge(state, record, shape, alone)
         else:
-            self._require_one_view(state, record, shape)
-            self._locking(state, record, about_one_table(shape, state.claim.grammar))
+            self._locking(state, record, about_one_table(shape, state.claim.grammar), alone)
 
     def judge_broken(
         self, state: SessionState, record: Record, shape: Shape, alone: bool, followed: bool
@@ -125,6 +126,8 @@ class Reads:
             if self._admits(state, record, shape, views, outcome.rows)
         ]
         if not fitting:
+            if self._saw_half_done(state, record, shape, all_views[0], outcome.rows):
+                return
             self._context.report(self._wrong_rows(state, record, outcome, shape, found[0]))
             fitting = list(moments[:1])
         chosen = moments.index(fitting[0])
@@ -134,11 +137,23 @@ class Reads:
         elif len(state.moments) > 1:
             state.moments = tuple(fitting)
 
+    def _saw_half_done(
+        self, state: SessionState, record: Record, shape: Shape, views: Views, rows: Sequence[Row]
+    ) -> bool:
+        """Whether a dirty read is right if writes of others that wait have come to some of their rows."""
+        if state.claim.plain_read is not Sees.NEWEST or not self._context.is_half_done(record, shape.reads):
+            return False
+        for between in self._half_done.views(record, views):
+            if self._engine.admits(record.sql, shape, between, rows):
+                self._tracer.gaps.append("a dirty read of a row whose write had not ended")
+                return True
+        if not self._half_done.is_certain(record, views):
+            raise UndecidedError(HALF_DONE)
+        return False
+
     def _wrong_rows(
         self, state: SessionState, record: Record, outcome: Rows, shape: Shape, views: Views
     ) -> ViolationError:
-        if state.claim.plain_read is Sees.NEWEST and self._context.is_half_done(record, shape.reads):
-            raise UndecidedError(HALF_DONE)
         distinct = self._identities.distinct(state, views)
         if distinct != views and not self._engine.admits(record.sql, shape, views, outcome.rows):
             raise UndecidedError("a row that the snapshot has under a key which is another's by now")
@@ -165,11 +180,16 @@ class Reads:
 
     # -- locking reads
 
-    def _locking(self, state: SessionState, record: Record, shape: Shape) -> None:
+    def _locking(self, state: SessionState, record: Record, shape: Shape, alone: bool) -> None:
         self._work.require_one_moment(state, record, shape)
         mode = mode_of_read(state.claim, shape)
         work, conflict = self._work.rows(state, record, shape, mode)
-        views = self._locking_views(state, record, shape, work)
+        way = self._subqueries.way(state, record, shape, alone)
+        if way is not None and way.apart:
+            self._locking_apart(state, record, shape, work, way)
+            return
+        beside = {} if way is None else way.views
+        views = {**self._locking_views(state, record, shape, work), **beside}
         if isinstance(record.outcome, Failed):
             one_table = shape.target is not None
             errors = self._engine.answer(record.sql, shape, views).errors if one_table else OF_AN_EXPRESSION
@@ -192,13 +212,33 @@ class Reads:
         with self._context.judging():
             self._compare(state, record, shape, views)
         visible = self._visibility.found_by(state, record, state.claim.locking_read)
-        self._tracer.saw(state, record, shape, views, visible, passed_by)
+        own = {table: rows for table, rows in views.items() if table not in beside}
+        self._tracer.saw(state, record, shape, own, visible, passed_by=passed_by)
+        if way is not None:
+            self._tracer.saw(state, record, shape, beside, way.visible)
         if wanted is not None:
             self._identities.locked(state, shape, wanted.rows)
             sure = {row: mode for row in wanted.rows if row not in doubtful}
             self._waits.take_locks(state, record, shape, replace(wanted, rows=sure))
         if wanted is None or record.waited:
             self._waits.take_unknown(state, record, shape.reads)
+
+    def _locking_apart(
+        self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], way: Way
+    ) -> None:
+        """A locking read whose subqueries read its own table in other versions: they tell which rows it
+        finds, and those it gives as they are now."""
+        assert shape.target is not None
+        if isinstance(record.outcome, Failed):
+            self._failures.judge_conflict(state, record, record.outcome, may_fail=OF_AN_EXPRESSION)
+            return
+        found = set(self._engine.matching(record.sql, shape, work, way.views))
+        asked, bare = without_condition(record, shape, state.claim.grammar)
+        self._compare(state, asked, bare, {shape.target: [seen for seen in work if seen.row in found]})
+        visible = self._visibility.found_by(state, record, state.claim.locking_read)
+        self._tracer.saw(state, record, shape, {shape.target: work}, visible)
+        self._tracer.saw(state, record, shape, way.views, way.visible)
+        self._waits.take_unknown(state, record, shape.reads)
 
     def _wanted(
         self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], mode: Lock
@@ -211,20 +251,6 @@ class Reads:
         views = None if shape.plain else self._visibility.views(shape.reads, visible)
         rows = self._engine.matching(record.sql, shape, work, views)
         return Wanted(shape.target, dict.fromkeys(rows, mode), mode)
-
-    def _require_one_view(self, state: SessionState, record: Record, shape: Shape) -> None:
-        """A locking read locks and looks at the newest rows; its subqueries may see what a plain read sees:
-        https://dev.mysql.com/doc/refman/8.4/en/innodb-locking-reads.html"""
-        if shape.plain or shape.tree.find(*_SUBQUERIES) is None:
-            return
-        if state.claim.locking_read is Sees.SNAPSHOT:
-            return  # one snapshot for all
-        moment = self._visibility.snapshot(state, record)
-        plain = {Sees.SNAPSHOT, state.claim.plain_read}
-        visibles = [self._visibility.visible(state, sees, moment) for sees in plain]
-        now = self._visibility.views(shape.reads, self._visibility.committed(state))
-        if record.waited or any(self._visibility.views(shape.reads, one) != now for one in visibles):
-            raise UndecidedError("a locking read with a subquery that may see other versions")
 
     def _locking_views(
         self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen]

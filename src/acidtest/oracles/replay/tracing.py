@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from sqlglot import exp
 
 from acidtest.evaluator.writes import Effect
-from acidtest.model import Record, Trace
+from acidtest.model import Record, Schema, Trace
 from acidtest.model.trace import (
     INITIAL_WRITER,
     Fate,
@@ -21,9 +21,10 @@ from acidtest.model.trace import (
 )
 from acidtest.oracles.chains import Chains, Seen, Version, Visible
 from acidtest.oracles.engines.base import Engine, Views
+from acidtest.oracles.replay.clustered import leaves_an_index
 from acidtest.oracles.replay.transactions import SessionState, Transactions
 from acidtest.sql.named import tables_in
-from acidtest.sql.shape import Shape, Verb
+from acidtest.sql.shape import Locking, Shape, Verb
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,10 @@ class _Look:
     seen: dict[int, Version]
     under: dict[int, Version]
     dirty: frozenset[int]
+    unnoticed: frozenset[int] = frozenset()
+    """Rows that were gone without the statement noticing that they had been there."""
+    only_rows: bool = False
+    """It has read these rows, and says nothing of others that meet its condition."""
 
 
 _NOTHING: Mapping[int, Version | None] = {}
@@ -50,9 +55,15 @@ class Tracer:
     """Keeps book of what every statement saw; `trace` then says what that comes to."""
 
     def __init__(
-        self, chains: Chains, transactions: Transactions, engine: Engine, keeps_book: bool = True
+        self,
+        chains: Chains,
+        transactions: Transactions,
+        engine: Engine,
+        schema: Schema,
+        keeps_book: bool = True,
     ) -> None:
         self._chains, self._transactions, self._engine = chains, transactions, engine
+        self._schema = schema
         self._looks: list[_Look] = []
         self._met: list[tuple[int, int, str, Version, bool]] = []
         self._same: dict[int, Version] = {}
@@ -74,10 +85,14 @@ class Tracer:
         shape: Shape,
         views: Views,
         visible: Visible,
+        only_rows: bool = False,
         passed_by: Mapping[int, Version | None] = _NOTHING,
     ) -> None:
-        """A statement was right on these views. It passed by rows of its target in these old versions (None:
-        before they were there), because it had come along before it waited."""
+        """A statement was right on these views; `only_rows`: it may have left out others.
+
+        It passed by rows of its target in these old versions (None: before they were there), because it had
+        come along before it waited.
+        """
         if not self._keeps_book:
             return
         assert state.transaction is not None
@@ -91,7 +106,29 @@ class Tracer:
                 row for row, version in seen.items() if self._transactions.is_foreign(state, version)
             )
             under = self._under(table, seen, state.transaction)
-            self._looks.append(_Look(state.transaction, record, shape, table, rows, seen, under, dirty))
+            unnoticed = self._unnoticed(state, shape, table, seen)
+            self._looks.append(
+                _Look(state.transaction, record, shape, table, rows, seen, under, dirty, unnoticed, only_rows)
+            )
+
+    def _unnoticed(
+        self, state: SessionState, shape: Shape, table: str, seen: dict[int, Version]
+    ) -> frozenset[int]:
+        """Rows of the snapshot that a deviation lets a locking statement pass by, as they are gone."""
+        locks = shape.verb is not Verb.READ or shape.locking is not Locking.NONE
+        if not state.claim.misses_gone_over_index or not locks or not state.moments:
+            return frozenset()
+        definition, moment = self._schema.table(table), max(state.moments)
+        found = set()
+        for row, version in seen.items():
+            versions = self._chains.versions(table, row)
+            then = [one.values for one in versions if self._chains.committed_by(one.writer, moment)]
+            old = then[-1] if then else None
+            if old is None or self._chains.committed_by(version.writer, moment):
+                continue
+            if leaves_an_index(definition, shape, old, version.values):
+                found.add(row)
+        return frozenset(found)
 
     def _pass_by(
         self, record: Record, shape: Shape, seen: dict[int, Version], rows: Mapping[int, Version | None]
@@ -208,6 +245,8 @@ class Tracer:
         for row in matched:
             version = self._told(table, look.seen[row])
             yield Read(step, version, committed=row not in look.dirty, exact=exact, purpose=purpose)
+        if look.only_rows:
+            return
         yield PredicateRead(
             step,
             table,
@@ -223,7 +262,7 @@ class Tracer:
     def _made_by(self, look: _Look, matched: set[int], exact: bool) -> Iterator[Version]:
         """Versions that the statement saw and by which a row left its condition, or the table."""
         for row, version in look.seen.items():
-            if row in matched or version.writer == INITIAL_WRITER:
+            if row in matched or row in look.unnoticed or version.writer == INITIAL_WRITER:
                 continue
             before = self._before(look.table, row, version)
             if before is None or before.values is None or self._is_intermediate(look.table, row, version):

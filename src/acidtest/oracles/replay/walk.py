@@ -84,7 +84,7 @@ class Replay:
         self._failures = Failures(context)
         self._others = Others(context)
         self._waits = Waits(context)
-        self._tracer = Tracer(context.chains, context.transactions, engine, traces)
+        self._tracer = Tracer(context.chains, context.transactions, engine, history.schema, traces)
         self._reads = Reads(context, self._tracer)
         self._writes = Writes(context, self._tracer)
 

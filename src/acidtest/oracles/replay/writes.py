@@ -14,6 +14,7 @@ from acidtest.model import (
     ErrorKind,
     ErrorWitness,
     Failed,
+    Outcome,
     Record,
     Row,
     Rows,
@@ -34,7 +35,7 @@ from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows, without_some
 from acidtest.oracles.replay.identities import Identities
 from acidtest.oracles.replay.locks import Wanted, wanted_by_references, wanted_by_write
-from acidtest.oracles.replay.one_table import tests_rows_alone
+from acidtest.oracles.replay.one_table import chooses_among_rows, read_beside, tests_rows_alone
 from acidtest.oracles.replay.tracing import Tracer
 from acidtest.oracles.replay.transactions import Pending, SessionState
 from acidtest.oracles.replay.violations import ViolationError
@@ -67,8 +68,6 @@ class Writes:
     def carry_out(self, state: SessionState, record: Record, shape: Shape, compares: bool = False) -> Effect:
         """The same for a part of a statement, of which the DBMS need not tell what it did."""
         assert shape.target is not None
-        if record.waited and shape.tree.args.get("limit"):
-            self._require_one_choice(state, record, shape.target)
         work, conflict = self._work.rows(state, record, shape)
         outcome = record.outcome
         lost = isinstance(outcome, Failed) and outcome.kind in state.claim.conflict_errors
@@ -106,7 +105,7 @@ class Writes:
         kept = [seen for seen in work if seen.row not in passed_by]
         found = views if shape.verb is Verb.INSERT else {**views, shape.target: kept}
         then = self._visibility.when_launched(record, shape.target, passed_by)
-        self._tracer.saw(state, record, shape, found, visible, then)
+        self._tracer.saw(state, record, shape, found, visible, passed_by=then)
         self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         self._identities.locked(state, shape, effect.worked_on)
@@ -146,16 +145,6 @@ class Writes:
                 self._chains.insert(shape.target, values, state.transaction, record.step)
             else:
                 self._chains.write(shape.target, row, values, state.transaction, record.step)
-
-    def _require_one_choice(self, state: SessionState, record: Record, table: str) -> None:
-        """LIMIT takes rows as it goes. Where a statement locks the rows and gaps that it passes by, what it
-        finds after a wait is all as it is now; else it may have chosen before rows changed."""
-        if state.claim.predicate_locks:
-            return
-        launched = self._timeline.launched_at[record.step]
-        then = self._chains.view(table, self._visibility.visible(state, Sees.SNAPSHOT, launched))
-        if then != self._chains.view(table, self._visibility.committed(state)):
-            raise UndecidedError("a write with LIMIT that waited: it may have chosen its rows before")
 
     def _other_writer(self, state: SessionState) -> str:
         """Why nobody else may write now, where one does so at a time."""
@@ -205,8 +194,8 @@ class Writes:
     def _views(self, state: SessionState, record: Record, shape: Shape) -> Views:
         """What INSERT .. SELECT and subqueries read."""
         reads = state.claim.insert_select_reads or state.claim.write
-        dirty = reads is Sees.NEWEST and (not shape.plain or shape.tree.find(exp.Query) is not None)
-        if dirty and self._context.is_half_done(record, shape.reads):
+        beside = read_beside(shape, state.claim.grammar)
+        if reads is Sees.NEWEST and self._context.is_half_done(record, beside):
             raise UndecidedError(HALF_DONE)
         visible = self._visibility.visible(state, reads, self._visibility.snapshot(state, record))
         views: Views = self._visibility.views(shape.reads, visible)
@@ -214,12 +203,8 @@ class Writes:
             moment = self._visibility.snapshot(state, record)
             old = self._visibility.visible(state, Sees.SNAPSHOT, moment)
             views = self._either(record, shape, views, self._visibility.views(shape.reads, old))
-        if record.waited and not shape.plain and state.claim.write is not Sees.SNAPSHOT:
-            now = self._visibility.views(shape.reads, self._visibility.committed(state))
-            if now != views:
-                raise UndecidedError(
-                    "a write that waited, and whose subqueries may have read before or after"
-                )
+        if record.waited and beside and state.claim.write is not Sees.SNAPSHOT:
+            return self._before_or_after(state, record, beside, reads, views)
         return views
 
     def _either(self, record: Record, shape: Shape, new: Views, old: Views) -> Views:
@@ -232,6 +217,35 @@ class Writes:
             return new
         self._tracer.gaps.append("a write whose subquery read older versions than the write")
         return old
+
+    def _before_or_after(
+        self, state: SessionState, record: Record, beside: Sequence[str], reads: Sees, views: Views
+    ) -> Views:
+        """What a write that waited read besides its rows. InnoDB reads it without locks in one snapshot,
+        taken when it first comes to it: before the wait or after. What is not committed may have been seen
+        in any state."""
+        launched = self._timeline.launched_at[record.step]
+        if reads is Sees.NEWEST and self._is_in_flux(state, beside, launched):
+            raise UndecidedError("a write that waited, and whose subqueries may have read before or after")
+        if reads is not Sees.SNAPSHOT:
+            return views
+        ways: list[Views] = []
+        for moment in range(launched, self._chains.clock + 1):
+            visible = self._visibility.visible(state, Sees.SNAPSHOT, moment)
+            found = self._visibility.views(beside, visible)
+            if found not in ways:
+                ways.append(found)
+        return {**views, **ways[self._choices.pick(len(ways)) if len(ways) > 1 else 0]}
+
+    def _is_in_flux(self, state: SessionState, tables: Sequence[str], moment: int) -> bool:
+        """Whether others have written to one of the tables since a moment, or had not ended then."""
+        versions = [
+            one for table in tables for _, versions in self._chains.rows(table) for one in versions
+        ] + [one for table, one in self._chains.undone if table in tables]
+        return any(
+            one.writer != state.transaction and not self._chains.committed_by(one.writer, moment)
+            for one in versions
+        )
 
     def _effect(
         self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], views: Views
@@ -247,17 +261,18 @@ class Writes:
         number = self.numbers.next(shape.target)
         related = self._related(state, record, shape)
         effect = self._engine.effect(record.sql, shape, work, existing, views, number, related)
-        doubtful = self._work.doubtful(state, record, shape, self._tried(record, shape, work, effect))
+        tried = self._tried(record, shape, work, effect, views)
+        doubtful = self._work.doubtful(state, record, shape, tried, None if shape.plain else views)
         if not doubtful:
             return effect
         effects = [
             self._engine.effect(record.sql, shape, chosen, existing, views, number, related)
             for chosen in without_some(work, doubtful)
         ]
-        if not isinstance(record.outcome, Affected):
+        if isinstance(record.outcome, Failed):
             errors = frozenset(error for one in effects for error in one.errors | one.may_fail)
             return replace(effect, may_fail=effect.may_fail | errors)
-        fitting = _fitting(effects, record.outcome.count, work)
+        fitting = _fitting(effects, record.outcome, work)
         if not fitting:
             return effect
         return fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
@@ -271,8 +286,12 @@ class Writes:
         matching = self._engine.matching(record.sql, shape, work)
         return self._work.doubtful(state, record, shape, matching) - set(effect.worked_on)
 
-    def _tried(self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect) -> Sequence[int]:
-        """The rows that a write works on, or those that it would if it did not fail."""
+    def _tried(
+        self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect, views: Views
+    ) -> Sequence[int]:
+        """The rows that a write works on, or those that it would if it did not fail or had no LIMIT."""
+        if chooses_among_rows(shape) and record.waited:
+            return self._engine.matching(record.sql, shape, work, views)
         if effect.worked_on or not effect.errors or not shape.plain or shape.verb is Verb.INSERT:
             return effect.worked_on
         return self._engine.matching(record.sql, shape, work)
@@ -427,15 +446,22 @@ def _adds_rows_only(shape: Shape) -> bool:
     return shape.verb is Verb.INSERT and not shape.replaces and shape.tree.args.get("conflict") is None
 
 
-def _fitting(effects: Sequence[Effect], count: int, work: Sequence[Seen]) -> list[Effect]:
-    """The effects that fit the observed count and leave different rows behind.
+def _fitting(effects: Sequence[Effect], outcome: Outcome, work: Sequence[Seen]) -> list[Effect]:
+    """The effects that fit what was observed and leave different rows behind.
 
     Of those that leave the same rows, the one with the fewest locks: more are not sure to be held.
     """
     old = dict(work)
     found: dict[frozenset[tuple[int | None, Row | None]], Effect] = {}
     for effect in sorted(effects, key=lambda one: len(one.worked_on)):
-        if not effect.errors and count in effect.counts:
+        if not effect.errors and _is_told_by(outcome, effect):
             changed = ((one.row, one.values) for one in effect.changes if old.get(one.row or 0) != one.values)
             found.setdefault(frozenset(changed), effect)
     return list(found.values())
+
+
+def _is_told_by(outcome: Outcome, effect: Effect) -> bool:
+    """Whether an effect shows as what was observed."""
+    if isinstance(outcome, Rows):
+        return effect.returned is not None and Counter(outcome.rows) == Counter(effect.returned)
+    return isinstance(outcome, Affected) and outcome.count in effect.counts
