@@ -1,4 +1,4 @@
-"""`replay` and `differential` on real servers: what is documented is no bug, and a bug is named whose it is."""
+"""`replay` and `differential` on real servers: what is documented is no bug, and a bug is somebody's."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack
