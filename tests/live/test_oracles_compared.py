@@ -72,6 +72,26 @@ def test_a_write_that_waited_is_ordered_by_what_it_found(mariadb: Examiner) -> N
     assert {one.judgement for one in said.values()} == {Judgement.PASS}
 
 
+PASSED_BY = """-- level: READ COMMITTED
+-- setup
+CREATE TABLE t (a INT PRIMARY KEY);
+INSERT INTO t VALUES (1);
+-- schedule
+/* tx1 */ BEGIN;
+/* tx1 */ SELECT * FROM t FOR UPDATE;
+/* tx2 */ UPDATE t SET a = a + 2;
+/* tx1 */ INSERT INTO t VALUES (0);
+/* tx1 */ COMMIT;
+"""
+
+
+def test_a_row_that_came_behind_a_statement_that_waits_comes_after_it(mariadb: Examiner) -> None:
+    examined = mariadb.examine(parse_case(PASSED_BY, "passed-by"), fresh=True)
+    assert examined.history.final == {"t": ((0,), (3,))}
+    assert examined.verdicts[0].judgement is Judgement.PASS
+    assert examined.verdicts[0].reason == ""
+
+
 def test_the_bug_of_one_of_two_is_seen_by_both_oracles_and_named(mariadb: Examiner) -> None:
     said = verdicts(mariadb, load_case(corpus.find("MDEV-26642")))
     for verdict in said.values():

@@ -235,6 +235,25 @@ def test_a_wrong_answer_without_transactions_is_classed_as_not_transactional(
     assert verdict.violation.witness.transactional is False
 
 
+def test_a_row_that_a_statement_waited_for_and_found_gone_was_seen_gone() -> None:
+    script = "1 BEGIN\n1 DELETE FROM t WHERE id = 1\n2 UPDATE t SET v = 1 WHERE v = 10\n1 COMMIT"
+    run = examined(script, RC, "simulated?engine=recheck")
+    assert run.verdicts[0].judgement is Judgement.PASS
+    assert edges_of(run.history) == {(1, 2)}
+
+
+def test_a_commit_of_which_half_is_seen_shows_and_nothing_is_left_out() -> None:
+    script = """2 BEGIN
+2 UPDATE t SET v = v - 5 WHERE id = 1
+2 UPDATE t SET v = v + 5 WHERE id = 2
+2 COMMIT
+1 SELECT * FROM t"""
+    verdict = verdict_of(script, RC, "simulated@torn-commit?engine=recheck")
+    assert verdict.violation is not None
+    assert isinstance(verdict.violation.witness, UntransactedWitness)
+    assert verdict.violation.witness.removed == ()
+
+
 # -- which statements
 
 

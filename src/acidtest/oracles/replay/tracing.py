@@ -101,6 +101,7 @@ class Tracer:
                 continue  # it adds to the table without looking at it
             seen = self._seen(table, rows, visible)
             if table == shape.target:
+                self._come_upon(record, shape, rows, seen)
                 self._pass_by(record, shape, seen, passed_by)
             dirty = frozenset(
                 row for row, version in seen.items() if self._transactions.is_foreign(state, version)
@@ -177,11 +178,21 @@ class Tracer:
                 continue
             versions = self._chains.versions(table, one.row)
             seen[one.row] = next(version for version in reversed(versions) if version.values is one.values)
-        found_rows = {one.row for one in rows}
-        for row, version in list(seen.items()):
-            if version.values is not None and row not in found_rows:  # or it came upon one that is gone
-                seen[row] = self._newest_committed(table, row) or version
         return seen
+
+    def _come_upon(
+        self, record: Record, shape: Shape, rows: Sequence[Seen], seen: dict[int, Version]
+    ) -> None:
+        """A statement that waited has tested again what it had found; rows that it gave up then, it has seen
+        as they are now."""
+        if not record.waited or not shape.plain or shape.target is None:
+            return
+        kept = {one.row for one in rows}
+        left = [
+            Seen(row, one.values) for row, one in seen.items() if row not in kept and one.values is not None
+        ]
+        for row in self._engine.matching(record.sql, shape, left) if left else ():
+            seen[row] = self._newest_committed(shape.target, row) or seen[row]
 
     def _newest_committed(self, table: str, row: int) -> Version | None:
         versions = reversed(self._chains.versions(table, row))
