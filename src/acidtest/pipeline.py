@@ -12,6 +12,7 @@ from acidtest.examine import Examined, Examiner, OnDefect
 from acidtest.execute import DiedLaterError
 from acidtest.findings.finding import Finding
 from acidtest.generate import Flavour, Generator, Profile, flavour_of
+from acidtest.instrument import NotInstrumentableError, Server, instrument
 from acidtest.investigation.investigate import Investigator
 from acidtest.model import Case, History, Level
 from acidtest.targets import Target
@@ -33,14 +34,49 @@ class Trial:
     """The case before this one, examined again: the server died of it after it had been told."""
 
 
+@dataclass(frozen=True, slots=True)
+class Instrumentation:
+    """Which share of the schemas gets cases that show versions, on which server. What cannot carry versions
+    stays plain."""
+
+    share: float
+    server: Server
+
+    def of(self, case: Case) -> Case:
+        """The case with versions, if it can have them."""
+        try:
+            return instrument(case, self.server)
+        except NotInstrumentableError:
+            return case
+
+
 def make_cases(
-    dice: Random, profile: Profile, flavour: Flavour, levels: tuple[Level, ...], name: str
+    dice: Random,
+    profile: Profile,
+    flavour: Flavour,
+    levels: tuple[Level, ...],
+    name: str,
+    instrumentation: Instrumentation | None = None,
 ) -> Iterator[tuple[Case, bool]]:
-    """Cases without end, and whether two of their transactions were made to meet; `name` begins their ids."""
+    """Cases without end, and whether two of their transactions were made to meet; `name` begins their ids.
+
+    Whether they are instrumented is drawn by dice of its own, so the cases are the same ones either way; it
+    stays as long as the tables do, because tables take long to build."""
+    chooser = Random(f"{dice.getstate()}")
     generator = Generator(dice, profile, flavour, levels)
+    tables: tuple[str, ...] = ()
+    chosen = False
     for number, transactions in enumerate(generator.sets()):
+        definitions = tuple(one.sql for one in transactions.setup if one.sql.startswith("CREATE"))
+        if definitions != tables:
+            tables, chosen = definitions, _is_chosen(chooser, instrumentation)
         for case in transactions.cases(dice, profile, f"{name}-{number}"):
-            yield case, bool(transactions.conflicts)
+            made = instrumentation.of(case) if chosen and instrumentation is not None else case
+            yield made, bool(transactions.conflicts)
+
+
+def _is_chosen(chooser: Random, instrumentation: Instrumentation | None) -> bool:
+    return instrumentation is not None and chooser.random() < instrumentation.share
 
 
 class Pipeline:
@@ -53,8 +89,10 @@ class Pipeline:
         profile: Profile,
         on_defect: OnDefect | None = None,
         against: Target | None = None,
+        instrumented: float = 0.0,
     ) -> None:
         self._target, self._profile = target, profile
+        self._instrumentation = Instrumentation(instrumented, Server.of(target)) if instrumented else None
         self._examiner = Examiner(target, oracles, on_defect=on_defect, against=against)
         self._investigator = Investigator(self._examiner)
 
@@ -62,7 +100,8 @@ class Pipeline:
         """Cases without end, from the one at `start` on, each run and judged; `name` begins their ids."""
         watch = _StopWatch()
         flavour = flavour_of(self._target.dbms, self._target.version)
-        for case, conflicting in islice(make_cases(dice, self._profile, flavour, levels, name), start, None):
+        cases = make_cases(dice, self._profile, flavour, levels, name, self._instrumentation)
+        for case, conflicting in islice(cases, start, None):
             watch.lap("generate")
             late = None
             try:

@@ -2,10 +2,9 @@
 
 import pytest
 
-from acidtest import corpus
-from acidtest.casefile import runs_on
 from acidtest.claims.deviations import DEVIATIONS
 from tests.golden.judging import UNEXPLAINED, said_of
+from tests.golden.record import to_be_recorded
 from tests.golden.store import FOLDER, histories_of, servers, verdicts_of
 
 SERVERS = servers()
@@ -36,8 +35,7 @@ def test_the_whole_corpus_is_recorded(server: str) -> None:
     golden = histories_of(server)
     first = golden[0].history
     names = {one.id.rpartition("@")[0] for one in golden}
-    cases = (*corpus.bugs(), *corpus.anomalies())
-    assert {case.id for case in cases if runs_on(case, first.dbms, first.version)} <= names
+    assert {case.id for case in to_be_recorded(first.dbms, first.version)} <= names
 
 
 @pytest.mark.parametrize("server", SERVERS)

@@ -226,8 +226,24 @@ def _gone_from_index() -> History:
     return world.history(RR, steps, {"t": ((2, 20),)})
 
 
+def _serial_but_not_in_time() -> History:
+    """tx1, tx2, tx3 is a serial order that fits, though tx3 had ended when tx1 began."""
+    steps: tuple[Step, ...] = (
+        ("tx2", "BEGIN", None),
+        ("tx2", "SELECT * FROM t WHERE id = 2", [(2, 20)]),
+        ("tx3", "UPDATE t SET v = 21 WHERE id = 2", 1),
+        ("tx1", "BEGIN", None),
+        ("tx1", "SELECT * FROM t WHERE id = 1", [(1, 10)]),
+        ("tx2", "UPDATE t SET v = 11 WHERE id = 1", 1),
+        ("tx2", "COMMIT", None),
+        ("tx1", "COMMIT", None),
+    )
+    return POSTGRES.history(SER, steps, {"t": ((1, 11), (2, 21))})
+
+
 TOLD = (
     Told("misses_gone_over_index", "True", _gone_from_index()),
+    Told("in_real_time", "True", _serial_but_not_in_time()),
     Told("writes_unchanged", "False", _unchanged()),
     Told("moved_errors", "none", _moved()),
     Told("late_snapshot", "False", _late()),

@@ -12,7 +12,7 @@ import pytest
 from acidtest.cli import main
 
 FOLDER = Path(__file__).parents[1] / "isolation"
-PERMUTATIONS = 16
+PERMUTATIONS = 17
 
 
 class Result(NamedTuple):
@@ -46,9 +46,9 @@ def specs(tmp_path: Path) -> Path:
 def test_a_folder_agrees_with_its_recorded_outputs(run: Run) -> None:
     ran = run(FOLDER / "specs", "-t", "postgres@18")
     assert ran.code == 0, ran.out
-    assert f"5 specs, {PERMUTATIONS} of {PERMUTATIONS} permutations run, {PERMUTATIONS} agree" in ran.out
+    assert f"6 specs, {PERMUTATIONS} of {PERMUTATIONS} permutations run, {PERMUTATIONS} agree" in ran.out
     assert "0 differ" in ran.out
-    assert "several-statements (4 of 5, 3 permutations)" in ran.err
+    assert "several-statements (5 of 6, 3 permutations)" in ran.err
 
 
 @pytest.mark.live("postgres@12")
@@ -73,6 +73,7 @@ def test_what_was_recorded_otherwise_differs(run: Run, specs: Path) -> None:
         ("hold-and-wait", "Ann | co|   9.50", "Ann | co|   9.51"),
         ("several-statements", "step m2: <... completed>\na| b\n", "a| b\n"),
         ("lock-timeout", "ERROR:  canceling statement due to lock timeout\nstep see", "step see"),
+        ("notices", "v is 11", "v is 12"),
     ):
         path = specs / "expected" / f"{name}.out"
         text = path.read_text()
@@ -84,6 +85,7 @@ def test_what_was_recorded_otherwise_differs(run: Run, specs: Path) -> None:
     assert differing(document) == {
         ("hold-and-wait", 1): ["look"],
         ("lock-timeout", 1): ["try"],
+        ("notices", 1): ["notices"],
         ("several-statements", 1): ["m2", "m2", "c1"],
     }
 

@@ -8,7 +8,7 @@ import pytest
 from acidtest.casefile import parse_case
 from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt, TableLock, claim_for, claims_of
 from acidtest.execute import Executor
-from acidtest.model import Affected, ErrorKind, History, Level, Record, TransactionState
+from acidtest.model import Affected, ErrorKind, History, Level, Phenomenon, Record, TransactionState
 from acidtest.targets.resolve import DBMSS, make_target, open_target
 
 RU, RC = Level.READ_UNCOMMITTED, Level.READ_COMMITTED
@@ -45,7 +45,12 @@ def test_every_level_has_a_claim_with_a_link(dbms: str) -> None:
 def test_a_stronger_level_excludes_all_that_a_weaker_one_does(dbms: str) -> None:
     claims = [claim(dbms, level) for level in levels_of(dbms)]
     for weaker, stronger in pairwise(claims):
-        assert weaker.excludes <= stronger.excludes
+        lost = weaker.excludes - stronger.excludes
+        # InnoDB and TiDB write on what is newer than the snapshot of REPEATABLE READ, and read the old again.
+        goes_back = (
+            stronger.plain_read is not stronger.write and stronger.snapshot is not SnapshotAt.STATEMENT
+        )
+        assert lost == ({Phenomenon.G_MONOTONIC, Phenomenon.INTERNAL} if goes_back else set())
 
 
 @pytest.mark.parametrize("dbms", DBMSS)

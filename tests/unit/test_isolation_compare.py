@@ -26,6 +26,7 @@ from acidtest.model import (
     Rows,
     Schema,
     Undone,
+    Warning,
 )
 
 FOLDER = Path(__file__).parents[1] / "isolation"
@@ -86,20 +87,20 @@ def differences(run: History, permutation: Permutation = FIRST) -> list[str]:
 
 def test_a_recorded_output_is_read() -> None:
     first, second, _ = recorded_of().permutations
-    assert [(step.waited, step.ended_at) for step in first] == [
+    assert [(step.waited, step.ended_at) for step in first.steps] == [
         (False, 0),
         (True, 3),
         (False, 2),
         (False, 3),
         (False, 4),
     ]
-    assert first[2].tables == (
+    assert first.steps[2].tables == (
         Table(
             ("id", "owner", "balance", "opened", "closed"),
             (("1", "Ann | co", "9.50", "02-03-2024", "f"), ("2", "", "0.00", "", "t")),
         ),
     )
-    assert second[4].tables == (Table(("balance",), (("14.50",),)),)
+    assert second.steps[4].tables == (Table(("balance",), (("14.50",),)),)
 
 
 def test_results_of_teardowns_belong_to_no_step() -> None:
@@ -107,8 +108,10 @@ def test_results_of_teardowns_belong_to_no_step() -> None:
     spec = load_spec(path)
     orders = tuple(permutations(spec))
     (recorded,) = (load_recorded(one, spec, orders) for one in find_recorded(path, None))
-    assert [len(one[-1].tables) for one in recorded.permutations] == [1, 1, 1]
-    assert recorded.permutations[2][1].errors == ('duplicate key value violates unique constraint "t_pkey"',)
+    assert [len(one.steps[-1].tables) for one in recorded.permutations] == [1, 1, 1]
+    assert recorded.permutations[2].steps[1].errors == (
+        'duplicate key value violates unique constraint "t_pkey"',
+    )
 
 
 def test_a_run_as_recorded_does_not_differ() -> None:
@@ -157,8 +160,46 @@ def test_values_as_postgresql_prints_them() -> None:
     row = (2.0, b"\x01", datetime(2024, 2, 3, 4, 5, 6, 500000))
     recorded = recorded_of().permutations[0]
     table = Table(("a", "b", "c"), (("2", "\\x01", "Sat Feb 03 04:05:06.5 2024"),))
-    changed = [*recorded[:2], replace(recorded[2], tables=(table,)), *recorded[3:]]
+    steps = recorded.steps
+    changed = replace(recorded, steps=(*steps[:2], replace(steps[2], tables=(table,)), *steps[3:]))
     assert compare(FIRST, history(look=Rows(("a", "b", "c"), (row,))), changed) == ()
+
+
+def test_notices_are_compared_whatever_their_order(tmp_path: Path) -> None:
+    text = (FOLDER / "expected" / "hold-and-wait.out").read_text()
+    place = text.index("step look")
+    other = tmp_path / "x.out"
+    lines = 'second: NOTICE:  one\nfirst: WARNING:  two\nsecond: NOTIFY "c" with payload "x" from first\n'
+    other.write_text(text[:place] + lines + text[place:])
+    recorded = recorded_of(other).permutations[0]
+    said = {
+        "take": ("WARNING", "two"),
+        "want it": ("NOTICE", "one"),
+        "look": ("NOTIFY", '"c" with payload "x"'),
+    }
+
+    def run(*names: str) -> History:
+        plain = history()
+        records = [
+            replace(record, warnings=(Warning(said[name][0], "00000", said[name][1]),))
+            if place is not None and (name := FIRST.names[place]) in names
+            else record
+            for record, place in zip(plain.records, FIRST.places, strict=True)
+        ]
+        return replace(plain, records=tuple(records))
+
+    sessions = {name: FIRST.spec.session_of(name).name for name in said}
+    expected = [
+        f"{sessions['take']}: WARNING:  two",
+        f"{sessions['want it']}: NOTICE:  one",
+        f'{sessions["look"]}: NOTIFY "c" with payload "x"',
+    ]
+    assert recorded.notices == (*lines.splitlines()[:2], 'second: NOTIFY "c" with payload "x"')
+    differing = compare(FIRST, run("take", "want it"), replace(recorded, notices=tuple(expected)))
+    assert [(one.step, one.expected, one.observed) for one in differing] == [
+        ("notices", expected[2], "no further notice")
+    ]
+    assert compare(FIRST, run(*said), replace(recorded, notices=tuple(reversed(expected)))) == ()
 
 
 def test_the_output_of_another_spec_is_refused(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from acidtest.model import (
     History,
     Hold,
     Index,
+    Judgement,
     Level,
     Row,
     Schema,
@@ -522,6 +523,9 @@ WRONG_READ: Step = ("tx1", "SELECT * FROM t", [(1, 10)])
         "SET SESSION work_mem TO '4MB'",
         "RESET statement_timeout",
         "SHOW server_version",
+        "SET ROLE somebody",
+        "RESET ROLE",
+        "GRANT SELECT ON t TO somebody",
         "EXPLAIN SELECT * FROM t",
         "ANALYZE t",
         "VACUUM",
@@ -543,7 +547,6 @@ def test_what_changes_no_result_is_passed_over(sql: str) -> None:
     [
         "SET search_path = other",
         "SET TIME ZONE 'UTC'",
-        "SET ROLE somebody",
         "EXPLAIN ANALYZE DELETE FROM t",
         "CREATE UNIQUE INDEX i ON t (v)",
         "DROP INDEX t_pkey",
@@ -553,6 +556,11 @@ def test_what_changes_no_result_is_passed_over(sql: str) -> None:
 )
 def test_what_may_change_anything_makes_the_rest_unknown(sql: str) -> None:
     assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
+
+
+def test_to_be_somebody_else_may_mean_other_tables() -> None:
+    steps = (("tx1", "SET ROLE somebody", None), WRONG_READ)
+    assert unknown(WORLD.history(RC, steps, {}, "CREATE SCHEMA somebody;"))
 
 
 def test_ddl_takes_effect_when_it_is_launched_not_when_it_completes() -> None:
@@ -825,6 +833,83 @@ def test_other_changes_of_tables_are_unknown(sql: str) -> None:
     assert unknown(told(RC, ("tx1", sql, None), WRONG_READ))
 
 
+# -- constraints and triggers that come and go
+
+ADD_KEY = "ALTER TABLE c ADD CONSTRAINT fk FOREIGN KEY (t_id) REFERENCES t (id) NOT VALID"
+
+
+def related(*steps: Step, c: Sequence[Row] = ((5, 1),), triggers: tuple[str, ...] = ()) -> History:
+    schema = Schema(
+        (replace(CHILD, foreign_keys=()), replace(T, triggers=triggers)),
+        folds_names="lower",
+    )
+    world = World("postgres", schema, {"t": ROWS, "c": ((5, 1),)}, version="18.4")
+    setup = (
+        "CREATE FUNCTION f() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN RETURN NULL; END;';\n"
+        "CREATE FUNCTION g() RETURNS TRIGGER LANGUAGE plpgsql AS 'BEGIN DELETE FROM c; RETURN NULL; END;';\n"
+        "CREATE TRIGGER idle AFTER UPDATE ON t EXECUTE PROCEDURE f();\n"
+        "CREATE TRIGGER busy AFTER UPDATE ON t EXECUTE PROCEDURE g();"
+    )
+    return world.history(RC, steps, {"c": c}, setup)
+
+
+def test_a_foreign_key_that_is_added_holds_for_new_rows() -> None:
+    add = ("tx1", ADD_KEY, None)
+    assert passes(related(add, ("tx2", "INSERT INTO c VALUES (6, 9)", ErrorKind.FOREIGN_KEY)))
+    wrong = related(add, ("tx2", "INSERT INTO c VALUES (6, 9)", 1), c=((5, 1), (6, 9)))
+    assert broken(wrong) == (ViolationKind.WRONG_ERROR, 1)
+    taken_back = (("tx1", "BEGIN", None), add, ("tx1", "ROLLBACK", None))
+    assert passes(related(*taken_back, ("tx2", "INSERT INTO c VALUES (6, 9)", 1), c=((5, 1), (6, 9))))
+
+
+@pytest.mark.parametrize(
+    ("sql", "waits"),
+    [
+        ("INSERT INTO c VALUES (6, 1)", True),
+        ("DELETE FROM t WHERE id = 9", True),
+        ("SELECT * FROM c FOR UPDATE", False),
+    ],
+)
+def test_who_adds_a_foreign_key_keeps_writers_away_from_both_tables(sql: str, waits: bool) -> None:
+    result = [(5, 1)] if sql.startswith("SELECT") else int(sql.startswith("INSERT"))
+    history = related(
+        ("tx1", "BEGIN", None),
+        ("tx1", ADD_KEY, None),
+        ("tx2", sql, result),
+        ("tx1", "COMMIT", None),
+        c=((5, 1), (6, 1)) if sql.startswith("INSERT") else ((5, 1),),
+    )
+    if waits:
+        assert missing(history) is Hold.TABLE
+    else:
+        assert passes(history)
+
+
+def test_a_constraint_is_valid_only_if_all_rows_are() -> None:
+    validate = ("tx1", "ALTER TABLE c VALIDATE CONSTRAINT fk", None)
+    assert passes(related(("tx1", ADD_KEY, None), validate))
+    orphan = ("tx1", "INSERT INTO c VALUES (6, 9)", 1)
+    wrong = related(orphan, ("tx1", ADD_KEY, None), validate, c=((5, 1), (6, 9)))
+    assert broken(wrong) == (ViolationKind.WRONG_ERROR, 2)
+    assert unknown(related(validate))
+
+
+UPDATED = ("tx1", "UPDATE t SET v = v", 2)
+
+
+def test_a_trigger_that_does_nothing_changes_nothing() -> None:
+    assert passes(related(UPDATED, triggers=("idle",)))
+    assert "triggers" in unknown(related(UPDATED, triggers=("idle", "busy")))
+    assert passes(related(("tx1", "ALTER TABLE t DISABLE TRIGGER idle", None), UPDATED, triggers=("idle",)))
+    assert unknown(related(("tx1", "ALTER TABLE t DISABLE TRIGGER busy", None), triggers=("busy",)))
+    create = "CREATE TRIGGER new AFTER INSERT ON c FOR EACH ROW EXECUTE FUNCTION"
+    insert = ("tx2", "INSERT INTO c VALUES (6, 1)", 1)
+    assert passes(related(("tx1", f"{create} f()", None), insert, c=((5, 1), (6, 1))))
+    assert unknown(related(("tx1", f"{create} g()", None), insert, c=((6, 1),)))
+    held = related(("tx1", "BEGIN", None), ("tx1", f"{create} f()", None), insert, c=((5, 1), (6, 1)))
+    assert missing(held) is Hold.TABLE
+
+
 # -- two-phase commit
 
 
@@ -915,6 +1000,31 @@ def test_cycles_are_held_against_the_levels_of_the_transactions() -> None:
     assert not snapshot.is_violation
     assert serializable is not None
     assert serializable.kind is ViolationKind.FORBIDDEN_PHENOMENON
+
+
+def test_a_sum_depends_on_the_rows_that_it_sums_up() -> None:
+    def history(first: str, second: str, final: Sequence[Row]) -> History:
+        return told(
+            SER,
+            ("tx1", "BEGIN", None),
+            ("tx2", "BEGIN", None),
+            ("tx1", "SELECT sum(v) FROM t WHERE id = 1", [(10,)]),
+            ("tx2", "SELECT count(*), max(v) FROM t WHERE id = 2", [(1, 20)]),
+            ("tx1", first, 1),
+            ("tx2", second, 1),
+            ("tx1", "COMMIT", None),
+            ("tx2", "COMMIT", None),
+            final=final,
+        )
+
+    one, other = "UPDATE t SET v = 0 WHERE id = 2", "UPDATE t SET v = 0 WHERE id = 1"
+    skewed = graph.judge(history(one, other, ((1, 0), (2, 0))))
+    assert skewed is not None
+    assert skewed.kind is ViolationKind.FORBIDDEN_PHENOMENON
+    one, other = "INSERT INTO t VALUES (3, 30)", "INSERT INTO t VALUES (4, 40)"
+    apart = graph.judge(history(one, other, (*ROWS, (3, 30), (4, 40))))
+    assert apart is not None
+    assert apart.judgement is Judgement.PASS
 
 
 def test_a_deferrable_snapshot_may_be_as_late_as_the_wait_was_long() -> None:

@@ -106,3 +106,19 @@ def test_a_commit_without_an_answer_is_not_taken_for_one_that_failed() -> None:
     history = history_of(done("tx1", "BEGIN", NONE, OPEN), ("tx1", "COMMIT", OPEN, NONE, lost))
     with pytest.raises(UndecidedError, match="whether tx1's COMMIT took effect is not known"):
         committed_units(history)
+
+
+def test_settings_that_decide_nothing_are_not_repeated() -> None:
+    history = history_of(
+        done("tx1", "BEGIN", NONE, OPEN),
+        done("tx1", "PRAGMA busy_timeout = 10", OPEN, OPEN),
+        done("tx1", "DELETE FROM t", OPEN, OPEN),
+        done("tx1", "COMMIT", OPEN, NONE),
+    )
+    assert [record.sql for record in committed_units(history)[0].records] == [
+        "BEGIN",
+        "DELETE FROM t",
+        "COMMIT",
+    ]
+    with pytest.raises(UndecidedError, match="session statements"):
+        committed_units(history_of(done("tx1", "PRAGMA foreign_keys = ON", NONE, NONE)))

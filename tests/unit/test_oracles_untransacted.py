@@ -129,7 +129,7 @@ def test_a_forbidden_cycle_comes_first() -> None:
     verdict = verdict_of(lost_update + rest, RR, "simulated@newer-row-written?engine=fail")
     assert verdict.kind is ViolationKind.FORBIDDEN_PHENOMENON
     assert verdict.violation is not None
-    assert verdict.violation.phenomenon in (Phenomenon.P4, Phenomenon.G_SINGLE)
+    assert verdict.violation.phenomenon in (Phenomenon.P4, Phenomenon.G_SINGLE, Phenomenon.G_SIA)
 
 
 CIRCLE = """

@@ -12,8 +12,9 @@ from acidtest.findings.finding import Finding
 from acidtest.findings.places import StatementClass
 from acidtest.findings.signature import Crash, Signature
 from acidtest.generate import flavour_of
+from acidtest.instrument import Server
 from acidtest.model import Case, CrashWitness, Violation, ViolationKind, violated
-from acidtest.pipeline import make_cases
+from acidtest.pipeline import Instrumentation, make_cases
 from acidtest.report import verdict_to_json
 from acidtest.report.signatures import describe
 from acidtest.targets.resolve import dbms_of
@@ -33,7 +34,9 @@ def case_at(chunk: Chunk, position: int, settings: Settings, version: str) -> Ca
     """The case at that position of a chunk, on a server of that version."""
     flavour = flavour_of(dbms_of(chunk.cell.target), version)
     dice, profile = chunk.dice(settings.seed), settings.generator_profile()
-    cases = make_cases(dice, profile, flavour, chunk.cell.levels, chunk.name)
+    server = Server(dbms_of(chunk.cell.target), version, {}, chunk.cell.levels[0])
+    instrumentation = Instrumentation(settings.instrument, server)
+    cases = make_cases(dice, profile, flavour, chunk.cell.levels, chunk.name, instrumentation)
     return next(islice(cases, position, None))[0]
 
 

@@ -42,6 +42,8 @@ class Settings:
     seconds: float | None = None
     against: str | None = None
     """The target that every case is run on as well, to compare."""
+    instrument: float = 0.0
+    """The share of schemas whose cases show versions."""
 
     def to_json(self) -> dict[str, Any]:
         """JSON-ready data."""

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 from acidtest.codec import DecodingError, decode, encode
 from acidtest.examine import Examined
+from acidtest.instrument import is_instrumented, probes_of
 from acidtest.model import ErrorKind, Failed, Judgement
 from acidtest.pipeline import Trial
 from acidtest.report import disagreement
@@ -54,6 +55,11 @@ class Statistics:
     """Cases on which an oracle failed; others may have decided them all the same."""
     unexplained_conflicts: int = 0
     """Errors of a lost conflict for which no oracle saw a reason; they are allowed, and told."""
+    instrumented: int = 0
+    """Cases whose rows carry versions."""
+    probes: int = 0
+    torn_probes: int = 0
+    """Probes that another session came between and the statement that they belong to."""
 
     def count(self, trial: Trial) -> None:
         """Count a case that went through the pipeline."""
@@ -101,6 +107,11 @@ class Statistics:
         self.abstained.update(f"{one.oracle}: {one.reason}" for one in unknown)
         self.allowed_differences.update(known.title for one in verdicts for known in one.differences)
         self.oracle_defects += any(verdict.defect for verdict in verdicts)
+        if is_instrumented(history.schema):
+            probes = probes_of(history)
+            self.instrumented += 1
+            self.probes += probes.count
+            self.torn_probes += len(probes.torn)
         if examined.judgement is Judgement.UNKNOWN:
             self.undecided[examined.undecided_because or NO_SAY] += 1
         else:

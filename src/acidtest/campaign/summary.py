@@ -86,6 +86,9 @@ def to_json(
             top_reasons(counted.allowed_differences, len(counted.allowed_differences))
         ),
         "unexplained_conflicts": counted.unexplained_conflicts,
+        "instrumented": counted.instrumented,
+        "probes": counted.probes,
+        "torn_probes": counted.torn_probes,
         "causes": len(grouped(findings)),
         "findings": [
             _finding_json(folder, finding) | {"in_baseline": before.has(finding)}
@@ -165,6 +168,11 @@ def _account(view: View, stopped: str) -> list[str]:
         lines.append(f"undecided {undecided:,}: {reasons}{f'; and {more:,} reasons more' if more else ''}")
     if view.crashes or view.replaced:
         lines.append(f"servers that died: {view.crashes:,}; workers that died: {view.replaced:,}")
+    if counted.instrumented:
+        lines.append(
+            f"instrumented {share(counted.instrumented, counted.cases)};"
+            f" probes torn {share(counted.torn_probes, counted.probes)} of {counted.probes:,}"
+        )
     if counted.disagreements:
         lines.append(f"cases about which oracles disagree: {counted.disagreements:,}")
         lines += [f"  {number:,}: {who}" for who, number in top_reasons(counted.disagreeing, _REASONS_MAX)]

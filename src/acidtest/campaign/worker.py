@@ -242,8 +242,14 @@ class Worker:
             target = self._resources.enter_context(open_target(self._specs[name]))
             settings = self._settings
             profile = settings.generator_profile()
-            against = self._against()
-            pipeline = Pipeline(target, settings.all_oracles(), profile, self._oracle_failed, against)
+            pipeline = Pipeline(
+                target,
+                settings.all_oracles(),
+                profile,
+                self._oracle_failed,
+                against=self._against(),
+                instrumented=settings.instrument,
+            )
             self._pipelines[name] = self._resources.enter_context(pipeline)
             self._versions[name] = target.version
             self._tell(Opened(name, target.version))

@@ -100,6 +100,8 @@ class Claim:
     serializable: bool = False
     excludes: frozenset[Phenomenon] = field(default_factory=frozenset)
     """Phenomena that cannot happen."""
+    in_real_time: bool = False
+    """They cannot happen either if the orders of sessions and of time count as dependencies."""
 
     # -- what only deviations turn on (claims/deviations.py); no DBMS promises any of it
 

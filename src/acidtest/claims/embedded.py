@@ -24,6 +24,7 @@ SQLITE = Claim(
     grammar="sqlite",
     serializable=True,
     excludes=phenomenon.SERIALIZABLE | phenomenon.SNAPSHOT,
+    in_real_time=True,  # a snapshot shows all that was committed, and writers come one after the other
 )
 
 

@@ -23,7 +23,7 @@ _READ_COMMITTED = Claim(
     on_conflict=OnConflict.WAIT,
     insert_select_reads=Sees.SNAPSHOT,
     may_fail=frozenset({ErrorKind.DEADLOCK, ErrorKind.LOCK_TIMEOUT}),
-    excludes=phenomenon.READ_COMMITTED,
+    excludes=phenomenon.MONOTONIC_VIEW,
 )
 _REPEATABLE_READ = replace(
     _READ_COMMITTED,

@@ -8,8 +8,10 @@ import click
 
 from acidtest import __version__
 from acidtest.__main__ import INTERRUPTED
+from acidtest.cli.app import app
 from acidtest.cli.bench import bench
 from acidtest.cli.bugs import bugs
+from acidtest.cli.check import check
 from acidtest.cli.completion import completion
 from acidtest.cli.demo import demo
 from acidtest.cli.doctor import doctor
@@ -67,8 +69,10 @@ for command in (
     findings,
     reduce,
     run,
+    app,
     levels,
     bugs,
+    check,
     selftest,
     evaluate,
     server,

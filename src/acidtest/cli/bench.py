@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from acidtest.bench.check import CheckResult, bench_check
 from acidtest.bench.execute import ExecuteResult, bench_execute
 from acidtest.bench.fuzz import FuzzResult, bench_fuzz
 from acidtest.bench.judge import JudgeResult, bench_judge
@@ -18,6 +19,7 @@ from acidtest.bench.reduce import ReduceResult, bench_reduce, stored_findings
 from acidtest.cli.options import Decorator, complete_target, oracle_option
 from acidtest.errors import UsageError
 from acidtest.generate import profile_of
+from acidtest.histories.generate import Isolation
 from acidtest.oracles.registry import check_names
 from acidtest.targets import Target
 from acidtest.targets.resolve import available_specs, check_spec, open_target, require_target
@@ -163,6 +165,37 @@ def fuzz(target: str, profile: str, oracle: str, workers: tuple[int, ...], cases
     _show(bench_fuzz(target, profile, oracle, cases, workers, say), as_json, _fuzz_table)
 
 
+@bench.command()
+@click.option(
+    "--transactions",
+    type=click.IntRange(min=1),
+    multiple=True,
+    default=(10_000, 100_000, 1_000_000),
+    show_default=True,
+    help="Transactions of a history (may be repeated).",
+)
+@click.option(
+    "--isolation",
+    type=click.Choice([one.value for one in Isolation]),
+    default=Isolation.SERIALIZABLE.value,
+    show_default=True,
+    help="What the simulated database keeps. Only a clean history is checked by arrays.",
+)
+@click.option("--seed", type=int, default=1, show_default=True, help="Makes the histories.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON (docs/json.md).")
+def check(transactions: tuple[int, ...], isolation: str, seed: int, as_json: bool) -> None:
+    """Check generated histories of growing size; see `acidtest check`.
+
+    \b
+    path            plain: the standard library alone; arrays: with the extra acidtest[check]
+    txn/s           transactions a second of processor time, reading the file included
+    memory          the most that the process held
+    """
+    console = Console(stderr=True, quiet=as_json)
+    say: Callable[[str], object] = lambda step: console.print(f"{step} ...")  # noqa: E731
+    _show(list(bench_check(transactions, Isolation(isolation), seed, say)), as_json, _check_table)
+
+
 def _each(targets: Sequence[str], quiet: bool) -> Iterator[tuple[Target, Callable[[str], object]]]:
     """Open one target after the other; say on standard error what is being measured."""
     specs = targets or available_specs()
@@ -244,6 +277,26 @@ def _fuzz_table(results: Sequence[FuzzResult]) -> Table:
             f"{result.judge_ms:.2f}",
             f"{result.undecided / result.cases:.2%}",
             f"+{result.memory_growth_mb:.1f} MB",
+        )
+    return table
+
+
+def _check_table(results: Sequence[CheckResult]) -> Table:
+    table = _table(
+        ("history", "model", "path"), ("transactions", "MB", "anomalies", "seconds", "txn/s", "memory")
+    )
+    table.title = f"histories of a {results[0].isolation} database"
+    for result in results:
+        table.add_row(
+            result.history,
+            result.model,
+            result.path,
+            f"{result.transactions:,}",
+            f"{result.megabytes:,.1f}",
+            str(result.anomalies),
+            f"{result.seconds:.2f}",
+            f"{result.transactions_per_second:,.0f}",
+            f"{result.memory_mb:,.0f} MB",
         )
     return table
 

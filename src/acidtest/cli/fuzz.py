@@ -37,6 +37,7 @@ from acidtest.report.folder import read_finding
 from acidtest.targets.resolve import expand_spec, is_own_file, require_target, without_password
 
 DEFAULT_PROFILE = "mixed"
+DEFAULT_INSTRUMENTED = 0.25
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DAYS_MAX = 3650
 
@@ -113,6 +114,13 @@ def _duration(_context: click.Context, _param: click.Parameter, text: str | None
     help=f"Switch off a part of the conflict construction: {', '.join(SWITCHES)} (may be repeated).",
 )
 @click.option(
+    "--instrument",
+    type=click.FloatRange(0, 1),
+    metavar="SHARE",
+    help="Share of cases whose rows carry versions, so that `graph` also judges what the run shows "
+    f"(docs/graphs.md).  [default: {DEFAULT_INSTRUMENTED}]",
+)
+@click.option(
     "--workers",
     type=click.IntRange(1, 256),
     metavar="N",
@@ -156,6 +164,7 @@ def fuzz(
     transactions: int | None,
     orders: int | None,
     without: tuple[str, ...],
+    instrument: float | None,
     workers: int | None,
     out: Path | None,
     resume: Path | None,
@@ -190,6 +199,7 @@ def fuzz(
             "--transactions": transactions,
             "--orders": orders,
             "--without": without,
+            "--instrument": instrument,
             "--mixed-levels": mixed_levels,
         }
         _refuse_with_resume(asked)
@@ -213,6 +223,7 @@ def fuzz(
             cases=cases,
             seconds=seconds,
             against=next(iter(other), None),
+            instrument=DEFAULT_INSTRUMENTED if instrument is None else instrument,
         )
         cells_of(settings)
         specs |= other

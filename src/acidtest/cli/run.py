@@ -18,13 +18,17 @@ from acidtest.cli.options import (
     oracle_option,
     target_option,
 )
+from acidtest.cli.output import say
 from acidtest.cli.paint import paint
 from acidtest.cli.specs import run_folders
 from acidtest.errors import UsageError
 from acidtest.examine import Examined, Examiner
 from acidtest.execute import DiedLaterError, Limits
-from acidtest.model import Case, Level, Verdict
+from acidtest.histories import write_history
+from acidtest.instrument import NotInstrumentableError, Server, instrument
+from acidtest.model import Case, History, Level, Verdict
 from acidtest.oracles.registry import with_comparing
+from acidtest.oracles.walks import HistoryWalk
 from acidtest.report import (
     allowed_phenomena,
     disagreement,
@@ -53,6 +57,20 @@ from acidtest.targets.resolve import check_spec, open_target
     metavar="FILE|FOLDER",
     help="Compare isolation specs with the outputs recorded there.  [default: expected/ beside their folder]",
 )
+@click.option(
+    "--export-history",
+    "export",
+    type=click.Path(dir_okay=False, path_type=Path),
+    metavar="FILE",
+    help="Write what transactions read and wrote as a history for Elle and `acidtest check`: JSON if the "
+    "name ends in .json, else EDN. Of several runs each gets a number.",
+)
+@click.option(
+    "--instrument",
+    "instrumented",
+    is_flag=True,
+    help="Give every row an identity and versions, so that `graph` also judges what the run shows.",
+)
 @click.option("--force", is_flag=True, help="Run also on targets that the case is not written for.")
 @click.option(
     "--limit",
@@ -72,6 +90,8 @@ def run(
     ignore_known: bool,
     as_json: bool,
     compare: Path | None,
+    export: Path | None,
+    instrumented: bool,
     force: bool,
     limit_s: float,
 ) -> int:
@@ -104,6 +124,7 @@ def run(
         return run_folders(paths, compare, targets, level, oracles, ignore_known, as_json, limits)
     loaded = [one for name in cases for one in load_cases(name, compare)]
     output = JsonOutput(ignore_known) if as_json else TextOutput(ignore_known)
+    output.exporter = None if export is None else Exporter(export)
     try:
         with ExitStack() as stack:
             compared = None if other is None else stack.enter_context(open_target(other))
@@ -113,7 +134,7 @@ def run(
                     Examiner(target, oracles, limits=limits, against=compared) as examiner,
                 ):
                     for case in loaded:
-                        _run_case(case, examiner, level, output, force)
+                        _run_case(case, examiner, level, output, force, instrumented)
                     if (late := examiner.executor.late_death()) is not None:
                         output.died_later(Examined(late, examiner.judge(late)))
     finally:
@@ -125,6 +146,7 @@ class Output:
     """Collects what the runs came to. 3 outweighs 1: of a target that died nothing else can be said."""
 
     exit_code = 0
+    exporter: "Exporter | None" = None
 
     def __init__(self, ignore_known: bool) -> None:
         self._ignore_known = ignore_known
@@ -136,6 +158,8 @@ class Output:
         differences: tuple[Difference, ...] | None,
     ) -> None:
         """One run ended. `differences` from its recorded output, if it has one."""
+        if self.exporter is not None:
+            self.exporter.write(run.history)
         if run.history.server_died:
             self.exit_code = 3
         elif (unmet or differences or any(map(self._counts, run.verdicts))) and self.exit_code == 0:
@@ -154,6 +178,30 @@ class Output:
 
     def _counts(self, verdict: Verdict) -> bool:
         return verdict.is_violation and not (verdict.is_explained and self._ignore_known)
+
+
+class Exporter:
+    """Writes runs as histories: the first one to the file, later ones beside it with a number."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._count = 0
+
+    def write(self, history: History) -> None:
+        """Write one run, or say why it cannot be written."""
+        self._count += 1
+        number = "" if self._count == 1 else f"-{self._count}"
+        path = self._path.with_name(f"{self._path.stem}{number}{self._path.suffix}")
+        walk = HistoryWalk(history)
+        if walk.trace is None:
+            reason = walk.verdict.reason or "the run breaks the level's promise, so its rows cannot be traced"
+            say(f"{history.case.id} is not written to {path}: {reason}")
+            return
+        try:
+            workload = write_history(walk.trace, path)
+        except OSError as error:
+            raise UsageError(f"cannot write {path}: {error.strerror}") from error
+        say(f"{history.case.id} is written to {path} ({workload.value})")
 
 
 class TextOutput(Output):
@@ -239,6 +287,7 @@ def _run_case(
     choice: Level | str | None,
     output: Output,
     force: bool,
+    instrumented: bool,
 ) -> None:
     target = examiner.target
     case = loaded.case if isinstance(loaded, SpecCase) else loaded
@@ -246,10 +295,16 @@ def _run_case(
         output.skipped(case, target, f"it is for {describe_constraints(case)} (--force runs it all the same)")
         return
     for level in chosen_levels(choice, target):
+        one = case.at_level(level)
         try:
-            run = examiner.examine(case.at_level(level), fresh=True)
+            one = instrument(one, Server.of(target)) if instrumented else one
+        except NotInstrumentableError as problem:
+            output.skipped(case, target, f"its rows cannot carry versions: {problem.reason}")
+            continue
+        try:
+            run = examiner.examine(one, fresh=True)
         except DiedLaterError as late:
             output.died_later(Examined(late.history, examiner.judge(late.history)))
-            run = examiner.examine(case.at_level(level), fresh=True)
+            run = examiner.examine(one, fresh=True)
         differences = loaded.differences(run.history) if isinstance(loaded, SpecCase) else None
         output.ran(run, check(run.history), differences)

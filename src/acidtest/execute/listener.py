@@ -3,12 +3,18 @@
 import select
 from collections.abc import Sequence
 from contextlib import suppress
-
-from acidtest.targets import Session, Watch
+from typing import Protocol
 
 _EPOLL_GRAIN_S = 0.001
 _SELECT_DESCRIPTORS = 1024
 _EVENTS_MAX = 64
+
+
+class Heard(Protocol):
+    """What has news: a session, a watch."""
+
+    def fileno(self) -> int:
+        """Readable when there are news."""
 
 
 class Listener:
@@ -20,10 +26,10 @@ class Listener:
     def __init__(self) -> None:
         self._epoll = select.epoll()
         self._waits_finely = self._epoll.fileno() < _SELECT_DESCRIPTORS
-        self._descriptors: dict[Session | Watch, int] = {}
-        self._by_descriptor: dict[int, Session | Watch] = {}
+        self._descriptors: dict[Heard, int] = {}
+        self._by_descriptor: dict[int, Heard] = {}
 
-    def listen_to(self, one: Session | Watch) -> None:
+    def listen_to(self, one: Heard) -> None:
         """Listen from now on; one that has a new descriptor is heard through that."""
         descriptor = one.fileno()
         if self._descriptors.get(one) == descriptor:
@@ -33,7 +39,7 @@ class Listener:
         self._descriptors[one] = descriptor
         self._by_descriptor[descriptor] = one
 
-    def forget(self, one: Session | Watch) -> None:
+    def forget(self, one: Heard) -> None:
         """Stop listening, if we did; its descriptor may be closed by now, and even be another's."""
         descriptor = self._descriptors.pop(one, None)
         if descriptor is None or self._by_descriptor.get(descriptor) is not one:
@@ -42,7 +48,7 @@ class Listener:
         with suppress(OSError):  # a descriptor that was closed has left epoll by itself
             self._epoll.unregister(descriptor)
 
-    def news(self, limit_s: float) -> Sequence[Session | Watch]:
+    def news(self, limit_s: float) -> Sequence[Heard]:
         """Who has news; nobody if none came within the limit."""
         if 0 < limit_s < _EPOLL_GRAIN_S and self._waits_finely:
             if not select.select((self._epoll,), (), (), limit_s)[0]:

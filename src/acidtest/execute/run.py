@@ -256,9 +256,9 @@ class Run:
             self._release_early()
         if not all(flight.waiting and flight.session in waits for flight in self._flights.values()):
             return False
-        if (circle := _circle(waits)) is not None:
+        if (ring := circle(waits)) is not None:
             self._circles += 1
-            others = any(other not in waits for one in circle for other in waits[one])
+            others = any(other not in waits for one in ring for other in waits[one])
             return others and self._circles >= OPEN_CIRCLES
         self._confirmed += 1
         known = len(self._flights) < 2 or all(flight.blockers for flight in self._flights.values())
@@ -448,7 +448,7 @@ def _only_rolled_back(step: Step, outcome: Failed) -> bool:
     return kind_of(step.sql) is StatementKind.COMMIT and outcome.kind is ErrorKind.TRANSACTION_STATE
 
 
-def _circle(waits: Waits) -> list[Session] | None:
+def circle(waits: Waits) -> list[Session] | None:
     """Sessions that wait for each other in a circle, if there are some."""
     clear: set[Session] = set()
 

@@ -4,20 +4,31 @@ Predicate dependencies hold only where a version *changed the matches* of a cond
 ICDE 2000), so they are exact. Whoever made the trace has found those versions.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from itertools import pairwise
 
+from acidtest.graph.order import VersionOrder, committed
 from acidtest.model import Dependency, DependencyKind, Trace
-from acidtest.model.trace import Fate, PredicateRead, Read, TraceVersion, TxTrace, Write
+from acidtest.model.trace import PredicateRead, Read, TxTrace, Write
 
 
 def dependencies(trace: Trace) -> list[Dependency]:
     """All direct dependencies; of several with the same ends and kind the first exact one."""
-    committed = {one.id for one in trace.transactions if one.fate is Fate.COMMITTED}
+    return one_of_each(all_dependencies(trace))
+
+
+def all_dependencies(trace: Trace) -> list[Dependency]:
+    """All direct dependencies with all their evidence: several may have the same ends and kind."""
+    known = committed(trace)
+    return [
+        one for one in _all(trace) if one.source != one.target and one.source in known and one.target in known
+    ]
+
+
+def one_of_each(edges: Iterable[Dependency]) -> list[Dependency]:
+    """Of several dependencies with the same ends and kind the first exact one."""
     found: dict[tuple[DependencyKind, int, int], Dependency] = {}
-    for one in _all(trace):
-        if one.source == one.target or one.source not in committed or one.target not in committed:
-            continue
+    for one in edges:
         key = (one.kind, one.source, one.target)
         before = found.get(key)
         if before is None or (one.exact and not before.exact):
@@ -29,36 +40,28 @@ def _all(trace: Trace) -> Iterator[Dependency]:
     for versions in trace.order.values():
         for older, newer in pairwise(versions):
             yield Dependency(DependencyKind.WW, older.writer, newer.writer, newer, older.step, newer.step)
+    order = VersionOrder(trace)
     for transaction in trace.transactions:
         for operation in transaction.operations:
             match operation:
                 case Read():
-                    yield from _of_read(trace, transaction, operation)
+                    yield from _of_read(order, transaction, operation)
                 case PredicateRead():
                     yield from _of_predicate(transaction, operation)
                 case Write():
                     pass  # the order of versions has it
 
 
-def _of_read(trace: Trace, reader: TxTrace, read: Read) -> Iterator[Dependency]:
+def _of_read(order: VersionOrder, reader: TxTrace, read: Read) -> Iterator[Dependency]:
     version = read.version
     yield Dependency(
         DependencyKind.WR, version.writer, reader.id, version, version.step, read.step, read.exact
     )
-    following = _next(trace, version)
-    if following is not None:
+    following = order.after(version)
+    if following is not None and version.writer != reader.id:  # what replaced one's own version is a ww
         yield Dependency(
             DependencyKind.RW, reader.id, following.writer, following, read.step, following.step, read.exact
         )
-
-
-def _next(trace: Trace, version: TraceVersion) -> TraceVersion | None:
-    """The version that replaced one, if that was installed at all."""
-    versions = trace.order.get(version.object, ())
-    for older, newer in pairwise(versions):
-        if older == version:
-            return newer
-    return None
 
 
 def _of_predicate(reader: TxTrace, read: PredicateRead) -> Iterator[Dependency]:

@@ -1,12 +1,15 @@
 """Which phenomena a trace shows, each with its witness: a cycle of dependencies, or a read."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from acidtest.graph.cycles import inside, shortest_cycle, shortest_path, strong_parts
-from acidtest.graph.dependencies import dependencies
-from acidtest.model import CycleWitness, Dependency, DependencyKind, Phenomenon, Trace
-from acidtest.model.trace import INITIAL_WRITER, Fate, PredicateRead, Read, TraceVersion, TxTrace
+from acidtest.graph.cycles import Pattern, inside, shortest_cycle, strong_parts
+from acidtest.graph.dependencies import all_dependencies, one_of_each
+from acidtest.graph.labelled import labelled_cycles
+from acidtest.graph.monotonic import non_monotonic
+from acidtest.graph.orders import interference, session_order, time_order
+from acidtest.graph.reads import of_reads
+from acidtest.model import CycleWitness, Dependency, DependencyKind, Phenomenon, Trace, Variant
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,169 +21,107 @@ class Occurrence:
     step: int | None
     """The step that completed it."""
     exact: bool = True
+    variant: Variant = Variant.PLAIN
 
 
 def phenomena(trace: Trace) -> list[Occurrence]:
-    """The phenomena of a trace, the worst first, each once; exact witnesses are preferred."""
-    edges = dependencies(trace)
-    found: dict[Phenomenon, Occurrence] = {}
-    for one in (*_of_reads(trace), *_of_cycles(trace, edges)):
-        before = found.get(one.phenomenon)
+    """The phenomena of a trace, the worst first, each once; exact witnesses are preferred.
+
+    A variant is told only of a phenomenon that does not occur without it.
+    """
+    found: dict[tuple[Phenomenon, Variant], Occurrence] = {}
+    for one in (*_of_reads(trace), *_of_cycles(trace)):
+        key = (one.phenomenon, one.variant)
+        before = found.get(key)
         if before is None or (one.exact and not before.exact):
-            found[one.phenomenon] = one
-    return sorted(found.values(), key=lambda one: list(Phenomenon).index(one.phenomenon))
+            found[key] = one
+    plain = {one for one, variant in found if variant is Variant.PLAIN}
+    told = [one for one in found.values() if one.variant is Variant.PLAIN or one.phenomenon not in plain]
+    return sorted(told, key=lambda one: (list(Phenomenon).index(one.phenomenon), one.variant.value))
 
 
-def _occurrence(trace: Trace, phenomenon: Phenomenon, cycle: Sequence[Dependency]) -> Occurrence:
+def _of_reads(trace: Trace) -> Iterator[Occurrence]:
+    for phenomenon, dependency in of_reads(trace):
+        yield _occurrence(trace, phenomenon, [dependency])
+
+
+def _occurrence(
+    trace: Trace, phenomenon: Phenomenon, cycle: Sequence[Dependency], variant: Variant = Variant.PLAIN
+) -> Occurrence:
     involved = {one for edge in cycle for one in (edge.source, edge.target)}
     sessions = tuple((one.id, one.session) for one in trace.transactions if one.id in involved)
     steps = [step for edge in cycle for step in (edge.source_step, edge.target_step) if step is not None]
     exact = all(edge.exact for edge in cycle)
-    return Occurrence(phenomenon, CycleWitness(tuple(cycle), sessions), max(steps, default=None), exact)
+    return Occurrence(
+        phenomenon, CycleWitness(tuple(cycle), sessions), max(steps, default=None), exact, variant
+    )
 
 
 # -- cycles
 
+_FLOW = frozenset({DependencyKind.WW, DependencyKind.WR, DependencyKind.WR_PREDICATE})
+_ITEM = frozenset({DependencyKind.RW})
+_PREDICATE = frozenset({DependencyKind.RW_PREDICATE})
+_ANTI = _ITEM | _PREDICATE
+_WRITES = frozenset({DependencyKind.WW})
+_SESSION = frozenset({DependencyKind.SESSION})
+_TIME = frozenset({DependencyKind.REAL_TIME})
 
-def _of_cycles(trace: Trace, edges: Sequence[Dependency]) -> Iterator[Occurrence]:
+PATTERNS: Mapping[Phenomenon, Pattern] = {
+    Phenomenon.G0: Pattern(_WRITES, _WRITES),
+    Phenomenon.G1C: Pattern(_FLOW - _WRITES, _FLOW),
+    Phenomenon.G_SINGLE: Pattern(_ANTI, _FLOW, antis=1),
+    Phenomenon.G_NONADJACENT: Pattern(_ANTI, _FLOW | _ANTI, antis=2, apart=True),
+    Phenomenon.G2_ITEM: Pattern(_ITEM, _FLOW | _ITEM, antis=2),
+    Phenomenon.G2: Pattern(_PREDICATE, _FLOW | _ANTI, antis=2),
+}
+"""Adya's cycles. G2-item and G2 have another anti-dependency, because with a single one they are G-single."""
+
+MISSED_EFFECTS = Pattern(_ANTI, _FLOW | _TIME, antis=1, needs=_TIME)
+"""G-SIb where the order of time is needed; else it is G-single, whose variant in real time this is."""
+
+
+def _of_cycles(trace: Trace) -> Iterator[Occurrence]:
+    evidence = all_dependencies(trace)
+    edges = one_of_each(evidence)
+    yield from (_occurrence(trace, Phenomenon.G_SIA, [one]) for one in interference(trace, evidence))
+    ordered = [*edges, *session_order(trace), *time_order(trace)]
+    parts = strong_parts(ordered)
+    if not parts:
+        return
     for exact in (True, False):
-        chosen = [one for one in edges if one.exact or not exact]
-        for part in strong_parts(chosen):
-            for phenomenon, cycle in _cycles(inside(chosen, part)):
+        for part in parts:
+            own = [one for one in inside(ordered, part) if one.exact or not exact]
+            for phenomenon, variant, cycle in _cycles(own):
+                yield _occurrence(trace, phenomenon, cycle, variant)
+            all_of_it = [one for one in inside(evidence, part) if one.exact or not exact]
+            for phenomenon, cycle in labelled_cycles(trace, all_of_it):
                 yield _occurrence(trace, phenomenon, cycle)
+            for cycle in non_monotonic(all_of_it):
+                yield _occurrence(trace, Phenomenon.G_MONOTONIC, cycle)
         if all(one.exact for one in edges):
             return
 
 
-def _cycles(edges: Sequence[Dependency]) -> Iterator[tuple[Phenomenon, Sequence[Dependency]]]:
-    """One shortest cycle of each kind."""
-    writes = [one for one in edges if one.kind is DependencyKind.WW]
-    flow = [one for one in edges if not one.kind.is_anti]
-    reads = [one for one in flow if one.kind is not DependencyKind.WW]
-    items = [one for one in edges if one.kind is DependencyKind.RW]
-    predicates = [one for one in edges if one.kind is DependencyKind.RW_PREDICATE]
-    if (cycle := shortest_cycle(writes, writes)) is not None:
-        yield Phenomenon.G0, cycle
-    if (cycle := shortest_cycle(reads, flow)) is not None:
-        yield Phenomenon.G1C, cycle
-    if (cycle := shortest_cycle([*items, *predicates], flow)) is not None:
-        yield Phenomenon.G_SINGLE, cycle
-    if (cycle := _lost_update(items, writes)) is not None:
-        yield Phenomenon.P4, cycle
-    if (cycle := _several_anti(items, [*flow, *items])) is not None:
-        yield Phenomenon.G2_ITEM, cycle
-    if (cycle := _several_anti(predicates, list(edges))) is not None:
-        yield Phenomenon.G2, cycle
+def _cycles(edges: Sequence[Dependency]) -> Iterator[tuple[Phenomenon, Variant, Sequence[Dependency]]]:
+    """One shortest cycle of each kind; with the orders of sessions and of time where there is no other."""
+    plain: set[Phenomenon] = set()
+    for phenomenon, pattern in PATTERNS.items():
+        for variant, tried in _variants(phenomenon, pattern):
+            if (cycle := shortest_cycle(edges, tried)) is not None:
+                yield phenomenon, variant, cycle
+                plain |= {phenomenon} if variant is Variant.PLAIN else set()
+                break
+    if Phenomenon.G_SINGLE not in plain and (cycle := shortest_cycle(edges, MISSED_EFFECTS)) is not None:
+        yield Phenomenon.G_SIB, Variant.PLAIN, cycle
 
 
-def _lost_update(items: Sequence[Dependency], writes: Sequence[Dependency]) -> tuple[Dependency, ...] | None:
-    """A transaction overwrites a version that it has not seen of an object that it has read before."""
-    for anti in items:
-        for write in writes:
-            back = (write.source, write.target) == (anti.target, anti.source)
-            if back and write.version.object == anti.version.object:
-                return (anti, write)
-    return None
+def _variants(phenomenon: Phenomenon, pattern: Pattern) -> Iterator[tuple[Variant, Pattern]]:
+    yield Variant.PLAIN, pattern
+    yield Variant.SESSION, _with(pattern, _SESSION, _SESSION)
+    if phenomenon is not Phenomenon.G_SINGLE:
+        yield Variant.REAL_TIME, _with(pattern, _SESSION | _TIME, _TIME)
 
 
-def _several_anti(first: Sequence[Dependency], edges: Sequence[Dependency]) -> tuple[Dependency, ...] | None:
-    """A shortest cycle through one of the first edges with another anti-dependency in the rest of it."""
-    best: tuple[Dependency, ...] | None = None
-    anti = [one for one in edges if one.kind.is_anti]
-    for edge in first:
-        for other in anti:
-            if other is edge:
-                continue
-            cycle = _through_both(edge, other, edges)
-            if cycle is not None and (best is None or len(cycle) < len(best)):
-                best = cycle
-    return best
-
-
-def _through_both(
-    edge: Dependency, other: Dependency, edges: Sequence[Dependency]
-) -> tuple[Dependency, ...] | None:
-    """A simple cycle through both edges; None if the shortest paths between them meet."""
-    there = shortest_path(edges, edge.target, other.source)
-    back = shortest_path(edges, other.target, edge.source)
-    if there is None or back is None:
-        return None
-    cycle = (edge, *there, other, *back)
-    sources = [one.source for one in cycle]
-    return cycle if len(set(sources)) == len(sources) else None
-
-
-# -- reads
-
-
-def _of_reads(trace: Trace) -> Iterator[Occurrence]:
-    fates = {one.id: one.fate for one in trace.transactions}
-    finals = _final_versions(trace)
-    for transaction in trace.transactions:
-        if transaction.fate is not Fate.COMMITTED:
-            continue
-        for operation in transaction.operations:
-            if isinstance(operation, Read) and _is_foreign(transaction, operation.version):
-                for phenomenon in _of_version(operation, fates, finals):
-                    yield _occurrence(trace, phenomenon, [_as_dependency(transaction, operation)])
-        yield from _repeated(trace, transaction)
-
-
-def _is_foreign(transaction: TxTrace, version: TraceVersion) -> bool:
-    return version.writer not in (transaction.id, INITIAL_WRITER)
-
-
-def _as_dependency(reader: TxTrace, read: Read) -> Dependency:
-    version = read.version
-    return Dependency(
-        DependencyKind.WR, version.writer, reader.id, version, version.step, read.step, read.exact
-    )
-
-
-def _final_versions(trace: Trace) -> set[TraceVersion]:
-    """The last version that each transaction installed of each object."""
-    last = {(one.object, one.writer): one for versions in trace.order.values() for one in versions}
-    return set(last.values())
-
-
-def _of_version(read: Read, fates: dict[int, Fate], finals: set[TraceVersion]) -> Iterator[Phenomenon]:
-    fate = fates.get(read.version.writer)
-    if not read.committed:
-        yield Phenomenon.P1
-    if fate in (Fate.ABORTED, Fate.OPEN):
-        yield Phenomenon.G1A
-    elif fate is Fate.COMMITTED and read.version not in finals:
-        yield Phenomenon.G1B
-
-
-def _repeated(trace: Trace, transaction: TxTrace) -> Iterator[Occurrence]:
-    """A transaction that looked twice and saw something else the second time, by another's doing."""
-    looks = [one for one in transaction.operations if isinstance(one, PredicateRead) and one.exact]
-    for position, first in enumerate(looks):
-        for second in looks[position + 1 :]:
-            if first.table == second.table:
-                yield from _changed(trace, transaction, first, second)
-
-
-def _changed(
-    trace: Trace, transaction: TxTrace, first: PredicateRead, second: PredicateRead
-) -> Iterator[Occurrence]:
-    for one in first.matched & second.matched:
-        before, after = first.seen[one], second.seen[one]
-        if before != after and _is_foreign(transaction, after):
-            yield _occurrence(trace, Phenomenon.P2, [_saw_another(transaction, first, second, after)])
-            break
-    if first.condition != second.condition:
-        return
-    came = [second.seen[one] for one in second.matched - first.matched]
-    left = [second.seen[one] for one in first.matched - second.matched if one in second.seen]
-    new = [one for one in came if _is_foreign(transaction, one) and first.seen.get(one.object) != one]
-    gone = [one for one in left if one.values is None and _is_foreign(transaction, one)]
-    for version in (*new, *gone)[:1]:
-        yield _occurrence(trace, Phenomenon.P3, [_saw_another(transaction, first, second, version)])
-
-
-def _saw_another(
-    transaction: TxTrace, first: PredicateRead, second: PredicateRead, version: TraceVersion
-) -> Dependency:
-    return Dependency(DependencyKind.WR, version.writer, transaction.id, version, first.step, second.step)
+def _with(pattern: Pattern, orders: frozenset[DependencyKind], needs: frozenset[DependencyKind]) -> Pattern:
+    return Pattern(pattern.first, pattern.rest | orders, pattern.antis, pattern.apart, needs)

@@ -7,12 +7,12 @@ TxCheck, and the dependency is not exact.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from itertools import pairwise
 
+from acidtest.graph.order import VersionOrder, committed
 from acidtest.model import Dependency, DependencyKind, StatementDependency, StatementDependencyKind, Trace
 from acidtest.model.trace import (
     INITIAL_WRITER,
-    Fate,
     ObjectId,
     PredicateRead,
     Purpose,
@@ -82,24 +82,8 @@ def _kind(edge: StatementDependency) -> DependencyKind:
     """A write that looks is a read to Adya: of its version, or of what that replaced."""
     if edge.kind in _PROJECTED:
         return _PROJECTED[edge.kind]
-    wrote = edge.version.writer == edge.source_transaction
+    wrote = edge.version.step == edge.source
     return DependencyKind.WR_PREDICATE if wrote else DependencyKind.RW_PREDICATE
-
-
-@dataclass(frozen=True, slots=True)
-class _Chain:
-    """The installed versions of an object."""
-
-    versions: Sequence[TraceVersion]
-
-    def place(self, version: TraceVersion | None) -> int | None:
-        """Where a version stands: -1 for none at all, None if it was never installed."""
-        if version is None:
-            return -1
-        return next((place for place, one in enumerate(self.versions) if one == version), None)
-
-    def after(self, place: int) -> TraceVersion | None:
-        return self.versions[place + 1] if place + 1 < len(self.versions) else None
 
 
 class _Statements:
@@ -107,16 +91,15 @@ class _Statements:
 
     def __init__(self, trace: Trace) -> None:
         self._trace = trace
-        self._committed = {one.id for one in trace.transactions if one.fate is Fate.COMMITTED}
-        self._chains = {name: _Chain(versions) for name, versions in trace.order.items()}
+        self._committed = committed(trace)
+        self._order = VersionOrder(trace)
         self._objects: dict[str, list[ObjectId]] = {}
         for name in trace.order:
             self._objects.setdefault(name.table, []).append(name)
 
     def all(self) -> Iterator[StatementDependency]:
-        for chain in self._chains.values():
-            for place, newer in enumerate(chain.versions[1:]):
-                older = chain.versions[place]
+        for versions in self._trace.order.values():
+            for older, newer in pairwise(versions):
                 yield from self._edge(
                     StatementDependencyKind.ITEM_WRITE,
                     (older.writer, older.step),
@@ -136,9 +119,7 @@ class _Statements:
     def _of_read(self, reader: TxTrace, read: Read) -> Iterator[StatementDependency]:
         seen, missed = _ITEM[read.purpose]
         version = read.version
-        chain = self._chains.get(version.object)
-        place = None if chain is None else chain.place(version)
-        following = None if chain is None or place is None else chain.after(place)
+        following = self._order.after(version)
         if following is not None and following.step == read.step:
             return  # the statement replaced it itself: the order of versions has it
         own = (reader.id, read.step)
@@ -156,27 +137,16 @@ class _Statements:
         for name in self._objects.get(read.table, ()):
             if name in read.matched:
                 continue  # a read of its own
-            chain = self._chains[name]
-            place = chain.place(read.seen.get(name))
+            seen_version = read.seen.get(name)
+            place = -1 if seen_version is None else self._order.place(seen_version)
             if place is None:
                 continue  # it was taken back again
-            before, after = self._around(chain, place, read)
+            before, after = _around(self._trace.order[name], place, read.meets)
             exact = read.meets is not None
             if before is not None:
                 yield from self._edge(seen, (before.writer, before.step), own, before, exact)
             if after is not None:
                 yield from self._edge(missed, own, (after.writer, after.step), after, exact)
-
-    def _around(
-        self, chain: _Chain, place: int, read: PredicateRead
-    ) -> tuple[TraceVersion | None, TraceVersion | None]:
-        """The versions between which a row that was not found has to stay, up to its own place and after."""
-        versions, meets = chain.versions, read.meets
-        if meets is None:
-            return (versions[place] if place >= 0 else None), chain.after(place)
-        left = next((one for one in range(place, 0, -1) if versions[one - 1] in meets), None)
-        come = next((one for one in versions[place + 1 :] if one in meets), None)
-        return (None if left is None else versions[left]), come
 
     def _edge(
         self,
@@ -191,3 +161,15 @@ class _Statements:
             return
         if {writer, other} - {INITIAL_WRITER} <= self._committed:
             yield StatementDependency(kind, first, second, writer, other, version, exact)
+
+
+def _around(
+    versions: Sequence[TraceVersion], place: int, meets: frozenset[TraceVersion] | None
+) -> tuple[TraceVersion | None, TraceVersion | None]:
+    """The versions between which a row that was not found has to stay: up to one at a place, and after."""
+    if meets is None:
+        later = versions[place + 1 : place + 2]
+        return (versions[place] if place >= 0 else None), (later[0] if later else None)
+    left = next((one for one in range(place, 0, -1) if versions[one - 1] in meets), None)
+    come = next((one for one in versions[place + 1 :] if one in meets), None)
+    return (None if left is None else versions[left]), come

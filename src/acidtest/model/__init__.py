@@ -40,7 +40,7 @@ from acidtest.model.outcome import (
     Undone,
     Warning,
 )
-from acidtest.model.phenomenon import Phenomenon
+from acidtest.model.phenomenon import Phenomenon, Variant
 from acidtest.model.schema import (
     Action,
     Check,
@@ -164,6 +164,7 @@ __all__ = [
     "Undone",
     "UntransactedWitness",
     "Value",
+    "Variant",
     "Verdict",
     "Violation",
     "ViolationKind",

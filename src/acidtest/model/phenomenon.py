@@ -70,20 +70,46 @@ _TITLES = {
 }
 _ALSO = {Phenomenon.G0: "P0", Phenomenon.G_SINGLE: "A5A", Phenomenon.G2_ITEM: "A5B"}
 
-READ_COMMITTED = frozenset({Phenomenon.G0, Phenomenon.G1A, Phenomenon.G1B, Phenomenon.G1C, Phenomenon.P1})
-"""What Adya's PL-2 excludes."""
-SNAPSHOT = READ_COMMITTED | {
+
+class Variant(StrEnum):
+    """Which orders besides the dependencies a phenomenon needs (Elle's `-process` and `-realtime`)."""
+
+    PLAIN = "plain"
+    SESSION = "session"
+    REAL_TIME = "real-time"
+
+
+READ_COMMITTED = frozenset(
+    {
+        Phenomenon.G0,
+        Phenomenon.G1A,
+        Phenomenon.G1B,
+        Phenomenon.G1C,
+        Phenomenon.P1,
+        Phenomenon.INTERNAL,
+    }
+)
+"""What Adya's PL-2 excludes; a transaction sees its own writes at every level."""
+MONOTONIC_VIEW = READ_COMMITTED | {Phenomenon.G_MONOTONIC}
+"""What PL-2L excludes: every statement sees at least what those before it saw."""
+SNAPSHOT = MONOTONIC_VIEW | {
+    Phenomenon.G_SIA,
+    Phenomenon.G_SIB,
     Phenomenon.P4,
+    Phenomenon.G_CURSOR,
     Phenomenon.G_SINGLE,
     Phenomenon.P2,
     Phenomenon.P3,
+    Phenomenon.G_NONADJACENT,
 }
-"""What PL-SI excludes, but for G-SIa and G-SIb: the walk judges what a snapshot shows by itself."""
-SERIALIZABLE = READ_COMMITTED | {
+"""What PL-SI excludes. That anti-dependencies of a cycle follow each other is due to Fekete et al."""
+SERIALIZABLE = MONOTONIC_VIEW | {
     Phenomenon.P4,
+    Phenomenon.G_CURSOR,
     Phenomenon.G_SINGLE,
     Phenomenon.P2,
     Phenomenon.P3,
+    Phenomenon.G_NONADJACENT,
     Phenomenon.G2_ITEM,
     Phenomenon.G2,
 }

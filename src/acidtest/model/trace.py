@@ -94,16 +94,27 @@ class Write:
 Operation = Read | PredicateRead | Write
 
 
+class Span(NamedTuple):
+    """Something that happened at one moment between two places in one order of time, these included."""
+
+    earliest: int
+    latest: int
+
+    def is_before(self, other: "Span") -> bool:
+        """Whether it surely happened before the other."""
+        return self.latest < other.earliest
+
+
 @dataclass(frozen=True, slots=True)
 class TxTrace:
-    """One transaction; `began` and `ended` are places in one order of time, where that is known."""
+    """One transaction. `began`: when it took its snapshot, or else began; `ended`: when it committed."""
 
     id: int
     session: str
     fate: Fate
     operations: tuple[Operation, ...]
-    began: int | None = None
-    ended: int | None = None
+    began: Span | None = None
+    ended: Span | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,13 +130,15 @@ class Trace:
 
 
 class DependencyKind(StrEnum):
-    """Adya's direct dependencies."""
+    """Adya's direct dependencies, and the orders that go with them in some phenomena."""
 
     WW = "ww"
     WR = "wr"
     RW = "rw"
     WR_PREDICATE = "wr-predicate"
     RW_PREDICATE = "rw-predicate"
+    SESSION = "session"  # the same session ran one after the other
+    REAL_TIME = "real-time"  # one had ended before the other began: Adya's start-dependency
 
     @property
     def is_anti(self) -> bool:
@@ -135,12 +148,13 @@ class DependencyKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Dependency:
-    """Transaction `target` depends on `source`. The evidence: the version it is about, and the two steps."""
+    """Transaction `target` depends on `source`. The evidence: the version it is about (an order in time has
+    none), and the two steps."""
 
     kind: DependencyKind
     source: int
     target: int
-    version: TraceVersion
+    version: TraceVersion | None
     source_step: int | None
     target_step: int | None
     exact: bool = True

@@ -1,11 +1,28 @@
-"""`graph` (Adya, the ReplBug thesis): the phenomena of a run's trace against what the claim excludes."""
+"""`graph` (Adya, the ReplBug thesis): the phenomena of a run's trace against what the claim excludes.
 
-from collections.abc import Iterable
+The trace has two sources: the evaluator's walk along the history, and the versions that an instrumented run
+shows. Where both are there they must agree; if they do not, one of them is wrong, and nothing is said of the
+DBMS.
+"""
+
+from collections.abc import Iterable, Sequence
 
 from acidtest.claims import Claims
-from acidtest.graph import Occurrence
-from acidtest.model import History, Verdict, Violation, ViolationKind, passed, unknown, violated
+from acidtest.graph import Occurrence, phenomena
+from acidtest.model import (
+    History,
+    Judgement,
+    Trace,
+    Variant,
+    Verdict,
+    Violation,
+    ViolationKind,
+    passed,
+    unknown,
+    violated,
+)
 from acidtest.oracles.explaining import explained
+from acidtest.oracles.observed import observed_trace
 from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.targets import Target
 
@@ -13,7 +30,7 @@ NAME = "graph"
 
 
 class GraphOracle:
-    """Judges by the trace of the evaluator's walk; the DBMS is not asked."""
+    """Judges by the traces of a run; the DBMS is not asked."""
 
     name = NAME
 
@@ -22,10 +39,10 @@ class GraphOracle:
 
     def judge(self, history: History) -> Verdict | None:
         """The verdict; None where the walk itself found a violation, so that there is no trace to trust."""
-        verdict = judge_walk(self._walks.of(history))
+        verdict = _judge(history, self._walks.of(history))
         if verdict is None:
             return None
-        return explained(history, verdict, lambda claims: judge_walk(HistoryWalk(history, claims)))
+        return explained(history, verdict, lambda claims: _judge(history, HistoryWalk(history, claims)))
 
     def close(self) -> None:
         """Nothing is held."""
@@ -33,25 +50,56 @@ class GraphOracle:
 
 def judge(history: History) -> Verdict | None:
     """Judge one history by itself."""
-    return judge_walk(HistoryWalk(history))
+    return _judge(history, HistoryWalk(history))
+
+
+def _judge(history: History, walk: HistoryWalk) -> Verdict | None:
+    by_walk = judge_walk(walk)
+    shown = None if walk.claims is None else observed_trace(history, walk.claims)
+    if shown is None or walk.claims is None:
+        return by_walk
+    return together(walk.verdict, by_walk, judge_trace(shown, phenomena(shown), walk.claims))
+
+
+def together(walked: Verdict, by_walk: Verdict | None, by_versions: Verdict) -> Verdict | None:
+    """What two traces of the same run come to; `walked` is what the walk itself says of it."""
+    if by_walk is None:
+        # The walk broke off at a violation; what the versions show may give it its name.
+        return by_versions if by_versions.is_violation else None
+    if by_versions.is_violation == by_walk.is_violation:
+        decided = by_walk if by_walk.judgement is not Judgement.UNKNOWN else by_versions
+        return decided if by_versions.judgement is not Judgement.UNKNOWN else by_walk
+    if by_versions.is_violation and walked.judgement is Judgement.UNKNOWN:
+        return by_versions
+    if by_walk.is_violation and by_versions.judgement is Judgement.UNKNOWN:
+        return by_walk
+    violation = by_walk.violation or by_versions.violation
+    assert violation is not None
+    name = "a cycle" if violation.phenomenon is None else violation.phenomenon.text
+    where = "the walk along it does not" if by_versions.is_violation else "only the walk along it does"
+    return unknown(NAME, f"its two traces disagree: whether the run has {name}; {where}")
 
 
 def judge_walk(walk: HistoryWalk) -> Verdict | None:
     """Judge by a walk that was made before."""
-    claims = walk.claims
-    if walk.verdict.is_violation or claims is None:
+    if walk.verdict.is_violation or walk.claims is None:
         return None
     if walk.trace is None or walk.occurrences is None:
         return unknown(NAME, walk.verdict.reason)
-    forbidden = [one for one in walk.occurrences if is_excluded(one, claims)]
+    return judge_trace(walk.trace, walk.occurrences, walk.claims)
+
+
+def judge_trace(trace: Trace, occurrences: Sequence[Occurrence], claims: Claims) -> Verdict:
+    """Judge the phenomena of a trace."""
+    forbidden = [one for one in occurrences if is_excluded(one, claims)]
     if (found := forbidden_phenomenon(forbidden, claims)) is not None:
         return violated(NAME, found)
     if forbidden:
         name = forbidden[0].phenomenon.text
         return unknown(NAME, f"a possible {name}: it is not known which rows a statement depends on")
-    if walk.trace.gaps:
-        return unknown(NAME, walk.trace.gaps[0])
-    return passed(NAME, tuple(one.phenomenon for one in walk.occurrences))
+    if trace.gaps:
+        return unknown(NAME, trace.gaps[0])
+    return passed(NAME, tuple(one.phenomenon for one in occurrences if one.variant is Variant.PLAIN))
 
 
 def forbidden_phenomenon(occurrences: Iterable[Occurrence], claims: Claims) -> Violation | None:
@@ -65,7 +113,9 @@ def forbidden_phenomenon(occurrences: Iterable[Occurrence], claims: Claims) -> V
 def is_excluded(one: Occurrence, claims: Claims) -> bool:
     """Whether everyone who takes part was promised that it cannot happen."""
     sessions = {session for _, session in one.witness.sessions}
-    return all(one.phenomenon in claim.excludes for session in sessions for claim in claims.used(session))
+    used = [claim for session in sessions for claim in claims.used(session)]
+    in_time = one.variant is Variant.PLAIN or all(claim.in_real_time for claim in used)
+    return in_time and all(one.phenomenon in claim.excludes for claim in used)
 
 
 def _violation(one: Occurrence) -> Violation:

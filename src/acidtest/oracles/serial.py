@@ -12,6 +12,7 @@ from acidtest.casefile import format_outcome, format_rows
 from acidtest.claims import Claims, claims_of
 from acidtest.errors import TargetFailedError
 from acidtest.model import (
+    Affected,
     Blocked,
     Failed,
     FailedOrder,
@@ -22,6 +23,7 @@ from acidtest.model import (
     Overran,
     Phenomenon,
     Record,
+    Rows,
     TransactionState,
     Undone,
     Verdict,
@@ -38,6 +40,7 @@ from acidtest.oracles.explaining import explained
 from acidtest.oracles.graph import is_excluded, judge_walk
 from acidtest.oracles.judging import TOO_BIG, is_too_big
 from acidtest.oracles.replay import OF_THE_DATA
+from acidtest.oracles.replay.natures import Nature, nature_of
 from acidtest.oracles.rerunning import agree, is_collision, why_numbers, why_unsure
 from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.sql import StatementKind, kind_of
@@ -216,6 +219,8 @@ def committed_units(history: History) -> list[Unit]:
     for place, step in enumerate(history.observed_order):
         record = history.records[step]
         kind = kind_of(record.sql)
+        if _changes_nothing(record, history):
+            continue
         if kind not in (*_ROW_KINDS, StatementKind.BEGIN, *_ENDS, StatementKind.SAVEPOINT):
             raise UndecidedError(f"{kind.value} statements inside the schedule")
         if kind is StatementKind.BEGIN and record.before is not TransactionState.NONE:
@@ -233,6 +238,13 @@ def committed_units(history: History) -> list[Unit]:
             open_units[record.session] = unit
     done = [unit for unit in units if unit.committed_at is not None]
     return sorted(done, key=lambda unit: unit.committed_at or 0)
+
+
+def _changes_nothing(record: Record, history: History) -> bool:
+    """Whether a serial run can do without a statement: it sets what decides no result. A variable of the
+    session's own may be read later."""
+    done = isinstance(record.outcome, Affected | Rows) and "@" not in record.sql
+    return done and nature_of(record.sql, history.dbms, False) is Nature.HARMLESS
 
 
 _ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)

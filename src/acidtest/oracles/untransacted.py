@@ -45,6 +45,7 @@ from acidtest.oracles.judging import TOO_BIG, is_too_big, trace_as_promised
 from acidtest.oracles.replayable import replayable_steps
 from acidtest.oracles.rerunning import agree, is_collision, why_unsure
 from acidtest.oracles.serial import committed_units
+from acidtest.oracles.spans import with_spans
 from acidtest.oracles.statement_order import Edge, cycle_breakers, random_order, statement_edges
 from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.sql.shape import shape_of
@@ -120,7 +121,8 @@ class UntransactedOracle:
         if is_too_big(history):
             raise UndecidedError(TOO_BIG)
         _require_assumptions(history, walk)
-        occurrences = phenomena(trace_of(history, walk))
+        broken = walk.verdict.is_violation or walk.occurrences is None
+        occurrences = phenomena(trace_of(history, walk)) if broken else walk.occurrences or ()
         forbidden = None if walk.claims is None else forbidden_phenomenon(occurrences, walk.claims)
         return self._compare(self.plan(history, walk)) if forbidden is None else violated(NAME, forbidden)
 
@@ -225,7 +227,7 @@ def trace_of(history: History, walk: HistoryWalk) -> Trace:
     on where it was not."""
     if walk.verdict.is_violation and walk.claims is not None:
         engine = engine_for(history.dbms, history.schema, history.version)
-        trace = trace_as_promised(history, walk.claims, engine)
+        trace = with_spans(trace_as_promised(history, walk.claims, engine), history, walk.claims)
     elif walk.trace is None:
         raise UndecidedError(walk.verdict.reason)
     else:

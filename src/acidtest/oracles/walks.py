@@ -7,6 +7,7 @@ from acidtest.graph import Occurrence, phenomena
 from acidtest.model import History, Trace, Verdict, unknown
 from acidtest.oracles.engines.evaluating import engine_for
 from acidtest.oracles.judging import Walked, judge_under
+from acidtest.oracles.spans import with_spans
 
 SOLVER = "solver"
 
@@ -29,7 +30,10 @@ class HistoryWalk:
         """What the transactions read and wrote; None if the walk did not come to the end."""
         if not self._traces:
             return HistoryWalk(self._history, self.claims).trace
-        return self._walked.trace()
+        trace = self._walked.trace()
+        if trace is None or self.claims is None:
+            return None
+        return with_spans(trace, self._history, self.claims)
 
     @cached_property
     def occurrences(self) -> tuple[Occurrence, ...] | None:

@@ -26,6 +26,7 @@ from acidtest.model import (
     Violation,
     WaitWitness,
 )
+from acidtest.model.trace import TraceVersion
 
 
 def expected(violation: Violation) -> str:
@@ -170,14 +171,17 @@ def cycle(witness: CycleWitness) -> str:
 def dependency(witness: CycleWitness, one: Dependency) -> str:
     """One dependency with its evidence."""
     source, target = witness.session(one.source), witness.session(one.target)
-    what = (
-        f"row {format_row(one.version.values)} of {one.version.object.table}"
-        if one.version.values
-        else (f"the deletion of row {one.version.object.row} of {one.version.object.table}")
-    )
+    what = "" if one.version is None else _version(one.version)
     first = source if one.source_step is None else f"{source} (step {one.source_step})"
     second = target if one.target_step is None else f"{target} (step {one.target_step})"
     return _EVIDENCE[one.kind].format(first=first, second=second, what=what)
+
+
+def _version(version: TraceVersion) -> str:
+    table = version.object.table
+    if version.values:
+        return f"row {format_row(version.values)} of {table}"
+    return f"the deletion of row {version.object.row} of {table}"
 
 
 _EVIDENCE = {
@@ -186,6 +190,8 @@ _EVIDENCE = {
     DependencyKind.RW: "{first} read what {second} then replaced: {what}",
     DependencyKind.WR_PREDICATE: "{second} did not find a row that {first} had taken away: {what}",
     DependencyKind.RW_PREDICATE: "{first} did not see what {second} brought under its condition: {what}",
+    DependencyKind.SESSION: "{second} came after {first} in the same session",
+    DependencyKind.REAL_TIME: "{second} began when {first} had ended",
 }
 
 

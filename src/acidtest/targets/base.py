@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, Protocol, Self
 
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.model import Level, Reply, Schema, State, TransactionState, Value
+from acidtest.model import ErrorKind, Level, Reply, Rows, Schema, State, TransactionState, Value
 
 
 class Session(ABC):
@@ -39,6 +39,25 @@ class Session(ABC):
     @abstractmethod
     def close(self) -> None:
         """Drop the connection; never fails."""
+
+
+class ForeignSession(Session):
+    """A connection that somebody else opened and drives. Watches know it by the server's number for it."""
+
+    def __init__(self, number: int) -> None:
+        self.number = number
+
+    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
+        raise TypeError(f"a connection of somebody else takes no statement: {sql!r}, {parameters!r}")
+
+    def poll(self) -> Reply | None:
+        raise TypeError("a connection of somebody else answers nobody else")
+
+    def fileno(self) -> int:
+        raise TypeError("a connection of somebody else is not listened to")
+
+    def close(self) -> None:
+        self.alive = False
 
 
 RETURN_S = 30.0
@@ -76,6 +95,75 @@ class Watch(ABC):
     @abstractmethod
     def close(self) -> None:
         """Drop the connection. A second call does nothing."""
+
+
+class Guest(ABC):
+    """Somebody else's database, in which acidtest is a guest: it looks, asks who waits, and takes back what a
+    run left. It makes, empties and drops nothing."""
+
+    dbms: str
+    levels: ClassVar[tuple[Level, ...]]
+    dialect: ClassVar[str]
+    label: str
+    version: str
+
+    @abstractmethod
+    def adopt(self, number: int) -> Session:
+        """The connection that the server calls by this number, for the watch to tell of."""
+
+    @abstractmethod
+    def dismiss(self, session: Session) -> None:
+        """Forget an adopted connection."""
+
+    @abstractmethod
+    def watch(self) -> Watch | None:
+        """A new watch, which the caller closes."""
+
+    @abstractmethod
+    def schema(self) -> Schema:
+        """The tables of the database."""
+
+    @abstractmethod
+    def state(self, tables: Sequence[str]) -> State:
+        """The committed rows of these tables."""
+
+    @abstractmethod
+    def ask(self, sql: str) -> Sequence[Rows]:
+        """Run statements of our own on a connection of our own; their result sets. One that the server
+        refuses is a `UsageError`."""
+
+    @abstractmethod
+    def change(self, statements: Sequence[str]) -> None:
+        """Run these statements as one transaction, without checks of foreign keys and without triggers where
+        the user may switch them off."""
+
+    @abstractmethod
+    def level_statement(self, level: Level) -> str:
+        """What sets the level of a session's coming transactions."""
+
+    @abstractmethod
+    def level_question(self) -> str:
+        """What asks a session for the level of its coming transactions."""
+
+    @abstractmethod
+    def kill(self, number: int) -> None:
+        """Cut a connection off, with all that it has not committed."""
+
+    def haste_statement(self) -> str | None:
+        """What makes a session look for deadlocks at once, where it would wait for a while by default."""
+        return None
+
+    @abstractmethod
+    def classify(self, code: str) -> ErrorKind:
+        """What an errno or SQLSTATE means."""
+
+    @abstractmethod
+    def is_alive(self) -> bool:
+        """Whether the server still answers. Never raises."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Drop all connections of our own. Never raises."""
 
 
 class Target(ABC):

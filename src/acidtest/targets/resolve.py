@@ -17,7 +17,7 @@ from acidtest import servers
 from acidtest.errors import TargetFailedError, UnreachableError, UsageError
 from acidtest.model import Level
 from acidtest.servers import Endpoint, embedded
-from acidtest.targets.base import Target
+from acidtest.targets.base import Guest, Target
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,12 +34,15 @@ class Dbms:
     apart: str = ""  # module:class for NAME@VERSION of a DBMS that runs in process
     options: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     """What may follow a `?` in a specification: by option and value, the variant of the target."""
+    guest: str | None = None
+    """Where the class is that looks into an application's own database, module:class; None: there is none."""
     server_options: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The same for how a server of our own is started: by option, the values that it takes."""
 
 
 _OWN = "acidtest.targets"
 _BINARY_LOG = {"log_bin": ("off", "on")}
+_FAMILY_GUEST = f"{_OWN}.mysql_family.guest:FamilyGuest"
 DBMSS = {
     "postgres": Dbms(
         f"{_OWN}.postgres.target:PostgresTarget",
@@ -47,10 +50,25 @@ DBMSS = {
         ("postgresql", "postgres"),
         5432,
         "postgres",
+        guest=f"{_OWN}.postgres.guest:PostgresGuest",
         options={"fault": {"weaker-level": f"{_OWN}.postgres.target:WeakenedPostgresTarget"}},
     ),
-    "mariadb": Dbms(f"{_OWN}.mariadb:MariaDBTarget", "mysql", ("mariadb",), 3306, server_options=_BINARY_LOG),
-    "mysql": Dbms(f"{_OWN}.mysql:MySQLTarget", "mysql", ("mysql",), 3306, server_options=_BINARY_LOG),
+    "mariadb": Dbms(
+        f"{_OWN}.mariadb:MariaDBTarget",
+        "mysql",
+        ("mariadb",),
+        3306,
+        guest=_FAMILY_GUEST,
+        server_options=_BINARY_LOG,
+    ),
+    "mysql": Dbms(
+        f"{_OWN}.mysql:MySQLTarget",
+        "mysql",
+        ("mysql",),
+        3306,
+        guest=_FAMILY_GUEST,
+        server_options=_BINARY_LOG,
+    ),
     "seekdb": Dbms(f"{_OWN}.seekdb:SeekDBTarget", "mysql", ("seekdb",), 2881),
     "tidb": Dbms(
         f"{_OWN}.tidb:TiDBTarget",
@@ -143,6 +161,21 @@ def open_target(spec: str) -> Target:
     except BaseException:
         server.stop()
         raise
+
+
+def open_guest(endpoint: Endpoint) -> Guest:
+    """A guest in an application's own database; a DBMS that takes none is a `UsageError`."""
+    where = DBMSS[endpoint.dbms].guest if endpoint.dbms in DBMSS else None
+    if where is None:
+        known = ", ".join(name for name, dbms in DBMSS.items() if dbms.guest)
+        raise UsageError(
+            f"an application on {endpoint.dbms} cannot be tested: acidtest has to ask the server who waits; "
+            f"it can on {known}"
+        )
+    module, _, name = where.partition(":")
+    label = f"{endpoint.dbms}://{endpoint.user}@{endpoint.socket or f'{endpoint.host}:{endpoint.port}'}"
+    make = cast(Callable[[Endpoint, str], Guest], getattr(import_module(module), name))
+    return make(endpoint, f"{label}/{endpoint.database}")
 
 
 def check_spec(spec: str) -> tuple[str, SplitResult | None]:

@@ -1,12 +1,13 @@
 """Whether a run of a permutation shows what isolationtester recorded: waits, rows and errors."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 from decimal import Decimal
 
 from acidtest.casefile.isolation.permutations import Permutation
-from acidtest.casefile.isolation.recorded import RecordedStep, Table
+from acidtest.casefile.isolation.recorded import RecordedPermutation, RecordedStep, Table
 from acidtest.model import (
     Blocked,
     ErrorKind,
@@ -45,9 +46,9 @@ class _Observed:
 
 
 def compare(
-    permutation: Permutation, history: History, recorded: Sequence[RecordedStep]
+    permutation: Permutation, history: History, recorded: RecordedPermutation
 ) -> tuple[Difference, ...]:
-    """Where the run and the recorded output differ, in the order of the steps."""
+    """Where the run and the recorded output differ, in the order of the steps; notices come last."""
     observed = _observed_steps(permutation, history)
     return (
         *_failed_set_ups(permutation, history),
@@ -55,10 +56,31 @@ def compare(
             difference
             for place, planned in enumerate(permutation.order)
             for difference in _differences(
-                planned.name, bool(planned.markers), recorded[place], observed[place], permutation
+                planned.name, bool(planned.markers), recorded.steps[place], observed[place], permutation
             )
         ),
+        *_notice_differences(permutation, history, recorded.notices),
     )
+
+
+def _notice_differences(
+    permutation: Permutation, history: History, recorded: Sequence[str]
+) -> Iterator[Difference]:
+    """What was said to whom. When a notice is printed depends on who reads first, so no order counts."""
+    names = dict(zip(permutation.session_names, (one.name for one in permutation.spec.sessions), strict=True))
+    observed = Counter(
+        f"{names[record.session]}: {one.level}{' ' if one.level == 'NOTIFY' else ':  '}{line}"
+        for record in history.records
+        for one in record.warnings
+        for line in one.message.splitlines()[:1]
+    )
+    missing, extra = Counter(recorded) - observed, observed - Counter(recorded)
+    if missing or extra:
+        yield Difference(
+            "notices",
+            _as_text(list(missing.elements()), "no further notice"),
+            _as_text(list(extra.elements()), "no further notice"),
+        )
 
 
 def _observed_steps(permutation: Permutation, history: History) -> list[_Observed]:

@@ -17,6 +17,7 @@ from acidtest.sql.split import TokenKind, UnterminatedError, tokens
 
 _CHAIN = re.compile(r"\bAND\s+CHAIN\b", re.IGNORECASE)
 _PREPARE = re.compile(r"\s*PREPARE\s+TRANSACTION\b", re.IGNORECASE)
+_RAISE = re.compile(r"\bRAISE\s+(?:NOTICE|INFO)\b", re.IGNORECASE)
 _UNLOCK = re.compile(r"unlock", re.IGNORECASE)
 _PLAIN_SET = re.compile(r"\s*SET\s+(?!LOCAL\b|TRANSACTION\b|CONSTRAINTS\b)", re.IGNORECASE)
 
@@ -31,6 +32,11 @@ class Permutation:
     order: tuple[PlannedStep, ...]
     case: Case
     places: tuple[int | None, ...]
+
+    @property
+    def session_names(self) -> tuple[str, ...]:
+        """What the sessions of the spec are called in the case, in the order of the spec."""
+        return tuple(_session_names(self.spec))
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -99,7 +105,10 @@ class _Builder:
 
     def _set_up_sessions(self) -> None:
         named = any("application_name" in text for text in self._spec.texts)
+        told = any(_RAISE.search(text) for text in self._spec.texts)
         for session in self._spec.sessions:
+            if told:  # acidtest's sessions hear warnings only
+                self._add(session.name, "SET client_min_messages = notice", None)
             if named:  # isolationtester names its sessions so, and steps may look for them
                 self._add(
                     session.name, f"SET application_name = 'isolation/{self._spec.name}/{session.name}'", None

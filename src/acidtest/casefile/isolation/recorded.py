@@ -17,6 +17,10 @@ _COMPLETED = "<... completed>"
 _RULE = re.compile(r"-+(?:\+-+)*")
 _COUNT = re.compile(r"\((\d+) rows?\)")
 _QUERY = re.compile(r"\s*(?:SELECT|WITH|VALUES|TABLE|SHOW|EXPLAIN)\b", re.IGNORECASE)
+_NOTICE = re.compile(
+    r"^([^\s:]+: (?:(?:NOTICE|WARNING|INFO|LOG|DEBUG):  .*|NOTIFY \".*?\" with payload \".*\"(?= from )))",
+    re.MULTILINE,
+)
 _ERROR = re.compile(r"(?:ERROR|FATAL|PANIC):  (.*)")
 
 
@@ -40,11 +44,20 @@ class RecordedStep:
 
 
 @dataclass(frozen=True, slots=True)
+class RecordedPermutation:
+    """The output of a permutation: its steps, and what its sessions were told beside results: notices, and
+    notifications without their sender."""
+
+    steps: tuple[RecordedStep, ...]
+    notices: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Recorded:
-    """The output of a spec: the steps of each permutation."""
+    """The output of a spec."""
 
     name: str
-    permutations: tuple[tuple[RecordedStep, ...], ...]
+    permutations: tuple[RecordedPermutation, ...]
 
 
 def recorded_files(path: Path) -> tuple[Path, ...]:
@@ -76,7 +89,7 @@ class _Reader:
         self._at = 0
 
     def read(self) -> Recorded:
-        found: list[tuple[RecordedStep, ...]] = []
+        found: list[RecordedPermutation] = []
         text = self._source.text
         while (start := self._line_that_starts(_START)) is not None:
             self._at = start
@@ -85,7 +98,10 @@ class _Reader:
             if names != wanted:
                 expected = f"permutation {len(found) + 1}: {wanted}" if wanted else "no further permutation"
                 raise self._source.error(start, f"the output of {self._spec.name}, {expected}")
-            found.append(self._permutation(self._orders[len(found)]))
+            begins = self._at
+            steps = self._permutation(self._orders[len(found)])
+            notices = tuple(_NOTICE.findall(text[begins : self._at]))
+            found.append(RecordedPermutation(steps, notices))
         if len(found) < len(self._orders):
             missing = " ".join(self._orders[len(found)].names)
             raise self._source.error(len(text), f"permutation {len(found) + 1}: {missing}")

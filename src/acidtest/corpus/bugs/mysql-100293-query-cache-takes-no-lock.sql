@@ -4,11 +4,11 @@
 -- target: mysql <8.0
 -- target: mariadb
 -- level: SERIALIZABLE
+-- server: --query-cache-type=1 --query-cache-size=1M
 -- The second read of tx1 comes from the query cache and locks nothing, so tx2's insert does not wait and
 -- tx1 would see a phantom. Reported at SERIALIZABLE (thesis, section 4.4, for MySQL 5.7.31; fixed).
--- The thesis has no listing; these are our steps after its description. The server must have been started
--- with --query-cache-type=1, or the SET is refused and nothing is shown. Level tx0 is not SERIALIZABLE
--- because such a read is not put into the cache.
+-- The thesis has no listing; these are our steps after its description. Level tx0 is not
+-- SERIALIZABLE because such a read is not put into the cache.
 -- level tx0: REPEATABLE READ
 -- setup
 CREATE TABLE t (c1 INT);

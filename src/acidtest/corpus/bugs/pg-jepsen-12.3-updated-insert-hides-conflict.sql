@@ -2,8 +2,14 @@
 -- title: write skew commits at SERIALIZABLE when a third transaction updates the row that one of the two inserted
 -- link: https://jepsen.io/analyses/postgresql-12.3
 -- target: postgres
+-- status: confirmed
+-- kind: wrong final state
+-- reported: 12.3
+-- fixed: 12.4
 -- level: SERIALIZABLE
 -- seen: postgres@9.6.24 no level
+-- seen: postgres@12.2 SER
+-- seen: postgres@12.3 SER
 -- seen: postgres@12.22 no level
 -- seen: postgres@15.18 no level
 -- seen: postgres@18.4 no level

@@ -8,7 +8,7 @@ from functools import lru_cache
 from acidtest.claims.characteristics import characteristics_of
 from acidtest.claims.settings import changes_nothing, has_one_schema
 from acidtest.model import Case
-from acidtest.oracles.replay.altering import added_column
+from acidtest.oracles.replay.definitions import NewColumn, definition_of
 from acidtest.sql import StatementKind, kind_of
 
 
@@ -23,7 +23,7 @@ class Nature(StrEnum):
     ADVISORY = "takes or gives up an advisory lock"
     INDEX = "makes or drops an index"
     TRUNCATE = "empties a table"
-    ADD_COLUMN = "adds a column to a table"
+    DEFINES = "changes a definition in a way that is known"
     TWO_PHASE = "prepares a transaction, or ends one that was prepared"
     SCRIPT = "is several statements in one message"
     UNKNOWN = "may do anything"
@@ -45,6 +45,10 @@ _SLEEPS = re.compile(r"\s*SELECT\s+(?:pg_sleep|sleep)\s*\(\s*[\d.]+\s*\)\s*", re
 _MYSQL_LOCKS = re.compile(
     r"\s*SELECT\s+(?:GET_LOCK|RELEASE_LOCK|IS_FREE_LOCK|IS_USED_LOCK|RELEASE_ALL_LOCKS)\s*\([^()]*\)\s*",
     re.IGNORECASE,
+)
+_PRIVILEGE = re.compile(
+    r"\s*(?:(?:GRANT|REVOKE)\b.+|SET\s+(?:SESSION\s+|LOCAL\s+)?ROLE\s+\S+|RESET\s+ROLE)\s*",
+    re.IGNORECASE | re.DOTALL,
 )
 _INDEX = re.compile(
     r"\s*(?:CREATE\s+INDEX|DROP\s+INDEX|ALTER\s+TABLE\s+\S+\s+(?:ADD|DROP)\s+(?:INDEX|KEY)\b)",
@@ -78,10 +82,17 @@ def nature_of(sql: str, dbms: str, table_locks: bool) -> Nature:
         return Nature.INDEX
     if first == "TRUNCATE":
         return Nature.TRUNCATE
-    if first == "ALTER" and has_one_schema(dbms) and added_column(sql) is not None:
-        return Nature.ADD_COLUMN
+    if _is_definition(sql, first, dbms, table_locks):
+        return Nature.DEFINES
     of_rows = kind_of(sql) not in (StatementKind.DDL, StatementKind.SESSION, StatementKind.OTHER)
     return Nature.ROWS if of_rows else Nature.UNKNOWN
+
+
+def _is_definition(sql: str, first: str, dbms: str, table_locks: bool) -> bool:
+    if first not in ("ALTER", "CREATE") or not has_one_schema(dbms):
+        return False
+    found = definition_of(sql)
+    return isinstance(found, NewColumn) or (table_locks and found is not None)
 
 
 _EMBEDDED = ("sqlite", "duckdb")
@@ -199,6 +210,13 @@ _DOES_MORE = re.compile(
     r"|LOCK|SHARE|DROP|ALTER|GRANT)\b",
     re.IGNORECASE,
 )
+
+
+def says_who_may(sql: str, case: Case) -> bool:
+    """Whether a statement only says who may do what. To be somebody else may mean other tables where schemas
+    are named like roles."""
+    schemas = any(re.search(r"\bSCHEMA\b", one.sql, re.IGNORECASE) for one in case.setup)
+    return not schemas and _PRIVILEGE.fullmatch(sql) is not None
 
 
 def calls_reading_procedure(sql: str, case: Case) -> bool:

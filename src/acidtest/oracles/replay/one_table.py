@@ -34,6 +34,26 @@ def about_one_table(shape: Shape, grammar: str, *, limited: bool = False) -> Sha
     return shape if name not in shape.reads else replace(shape, target=name, alias=alias_of(table, grammar))
 
 
+@lru_cache(maxsize=2048)
+def about_its_rows(shape: Shape, grammar: str) -> Shape:
+    """The shape as if its query gave the rows themselves, if it only sums up those under its condition."""
+    tree = shape.tree
+    if shape.plain or not isinstance(tree, exp.Select) or shape.only or shape.lateral or shape.locks:
+        return shape
+    source = tree.args.get("from_")
+    table = source.this if source is not None else None
+    if not isinstance(table, exp.Table) or not isinstance(table.this, exp.Identifier):
+        return shape
+    if any(table.args.get(part) for part in ("joins", "sample", "partition", "version")):
+        return shape
+    if any(tree.args.get(part) for part in ("joins", "limit", "offset", "with_", "laterals")):
+        return shape
+    name = table_name(table, grammar)
+    if len(list(tree.find_all(exp.Select))) != 1 or shape.reads != (name,):
+        return shape
+    return replace(shape, target=name, alias=alias_of(table, grammar), plain=True)
+
+
 def tests_rows_alone(shape: Shape) -> bool:
     """Whether a statement with a target finds its rows by a condition on each."""
     if shape.target is None or shape.verb in (Verb.INSERT, Verb.MERGE) or shape.writes_inside or shape.only:

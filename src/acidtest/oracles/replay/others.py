@@ -2,20 +2,21 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 
 from acidtest.claims import OnConflict, SnapshotAt, TableLock
 from acidtest.model import Failed, Record, TransactionState, Undone
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.replay.advisory import AdvisoryLocks
-from acidtest.oracles.replay.altering import AddedColumn, added_column, is_number
 from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.defining import Defining
+from acidtest.oracles.replay.definitions import LockOnly, definition_of, idle_functions
 from acidtest.oracles.replay.natures import (
     Nature,
     Phase,
     calls_reading_procedure,
     locked_tables,
     nature_of,
+    says_who_may,
     two_phase_of,
 )
 from acidtest.oracles.replay.transactions import SessionState
@@ -58,9 +59,24 @@ class Others:
         if record.parts:
             return Nature.SCRIPT
         nature = nature_of(record.sql, history.dbms, state.claim.table_locks)
+        if nature is Nature.DEFINES and not self._is_idle(record):
+            return Nature.UNKNOWN
+        if nature is Nature.UNKNOWN and state.claim.table_locks and says_who_may(record.sql, history.case):
+            return Nature.HARMLESS
         if nature is Nature.UNKNOWN and calls_reading_procedure(record.sql, history.case):
             return Nature.LOOKS
         return nature
+
+    def _is_idle(self, record: Record) -> bool:
+        """Whether a statement about a trigger is about one that does nothing."""
+        found = definition_of(record.sql)
+        if not isinstance(found, LockOnly) or not found.trigger:
+            return True
+        if found.function:
+            return found.function.lower() in idle_functions(self._context.history.case)
+        return not any(
+            found.trigger.lower() == name.lower() for table in self._schema.tables for name in table.triggers
+        )
 
     def require_newer_snapshot(self, state: SessionState, tables: Iterable[str]) -> None:
         """A snapshot that is older than a TRUNCATE finds the table empty, or is refused:
@@ -80,7 +96,7 @@ class Others:
         failed = isinstance(record.outcome, Failed) and not _CONCURRENTLY.search(record.sql)
         if nature is Nature.UNKNOWN and not failed and not state.failed:
             raise UndecidedError(f"{kind_of(record.sql).value} statements inside the schedule")
-        if nature in (Nature.LOOKS, Nature.ADVISORY, Nature.INDEX, Nature.TRUNCATE, Nature.ADD_COLUMN):
+        if nature in (Nature.LOOKS, Nature.ADVISORY, Nature.INDEX, Nature.TRUNCATE, Nature.DEFINES):
             self._visibility.opens_snapshot(state, record)
 
     # -- completion
@@ -108,8 +124,8 @@ class Others:
                 self._index(state, record)
             case Nature.TRUNCATE:
                 self._truncate(state, record)
-            case Nature.ADD_COLUMN:
-                self._add_column(state, record)
+            case Nature.DEFINES:
+                Defining(self._context, self._waits).judge(state, record)
             case _:
                 pass
 
@@ -169,30 +185,6 @@ class Others:
             name = (table[1] or table[2]).lower()
             if name in self._chains.tables():
                 self._take(state, record, {name: TableLock.SHARE})
-
-    def _add_column(self, state: SessionState, record: Record) -> None:
-        found = added_column(record.sql)
-        assert found is not None
-        table, column = found
-        name = table.lower() if self._schema.folds_names == "lower" else table
-        if name not in self._chains.tables():
-            raise UndecidedError("a column of what is not a table of the case")
-        if not state.claim.table_locks and not is_number(column):
-            raise UndecidedError("a new column whose character set is not told")
-        if not column.nullable and column.default is None:
-            raise UndecidedError("a new column without a value for the rows that are there")
-        alone = state.transaction is None
-        if alone:
-            self._transactions.open(state)
-        self._take(state, record, {name: TableLock.ACCESS_EXCLUSIVE})
-        assert state.transaction is not None
-        folded = replace(column, name=column.name.lower()) if self._schema.folds_names else column
-        self._transactions.added.append(AddedColumn(state.transaction, record.step, name, folded))
-        if column.default is not None or not state.claim.table_locks:
-            # The table may be written anew, and who has an older snapshot finds it empty or is refused.
-            self._transactions.emptied.append((state.transaction, name))
-        if alone:
-            self._transactions.end(state, commit=True)
 
     def _truncate(self, state: SessionState, record: Record) -> None:
         match = _TRUNCATED.fullmatch(record.sql)

@@ -22,6 +22,7 @@ from acidtest.model.trace import (
 from acidtest.oracles.chains import Chains, Seen, Version, Visible
 from acidtest.oracles.engines.base import Engine, Views
 from acidtest.oracles.replay.clustered import leaves_an_index
+from acidtest.oracles.replay.one_table import about_its_rows
 from acidtest.oracles.replay.transactions import SessionState, Transactions
 from acidtest.sql.named import tables_in
 from acidtest.sql.shape import Locking, Shape, Verb
@@ -96,6 +97,8 @@ class Tracer:
         if not self._keeps_book:
             return
         assert state.transaction is not None
+        if not state.claim.index_only_locks:  # else it may depend on less than whole rows
+            shape = about_its_rows(shape, state.claim.grammar)
         for table, rows in views.items():
             if table == shape.target and _only_adds(shape, state.claim.grammar):
                 continue  # it adds to the table without looking at it
@@ -223,7 +226,6 @@ class Tracer:
                 session,
                 Fate.COMMITTED if self._chains.is_committed(number) else Fate.ABORTED,
                 tuple(operations[number]),
-                ended=self._chains.committed_at(number),
             )
             for number, session in self._transactions.owners.items()
         )

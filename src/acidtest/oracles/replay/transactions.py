@@ -7,7 +7,7 @@ from acidtest.claims import Claim, SnapshotAt
 from acidtest.model import Failed, Record, TransactionState, Undone
 from acidtest.oracles.chains import Chains, Version
 from acidtest.oracles.engines.base import UndecidedError
-from acidtest.oracles.replay.altering import AddedColumn
+from acidtest.oracles.replay.definitions import Defined
 from acidtest.oracles.replay.locks import LockTable
 from acidtest.sql.shape import Shape, shape_of
 
@@ -77,8 +77,8 @@ class Transactions:
         """The session of each transaction."""
         self.emptied: list[tuple[int, str]] = []
         """Transactions and the tables that they emptied at once, which no snapshot outlives."""
-        self.added: list[AddedColumn] = []
-        """Columns that were added and not taken back, in this order."""
+        self.defined: list[Defined] = []
+        """Changes of definitions that were not taken back, in this order."""
         self._prepared: dict[str, int] = {}
         """Transactions that were prepared and not ended yet, by the names they got."""
 
@@ -139,11 +139,13 @@ class Transactions:
             self.chains.commit(transaction)
         else:
             self.chains.undo(transaction)
-            self._take_back_columns(transaction, -1)
+            self._take_back_definitions(transaction, -1)
         self.locks.release(transaction)
 
-    def _take_back_columns(self, transaction: int, since_step: int) -> None:
-        self.added = [one for one in self.added if one.transaction != transaction or one.step <= since_step]
+    def _take_back_definitions(self, transaction: int, since_step: int) -> None:
+        self.defined = [
+            one for one in self.defined if one.transaction != transaction or one.step <= since_step
+        ]
 
     def end(self, state: SessionState, commit: bool) -> None:
         """The end of the session's transaction, if it has one."""
@@ -191,7 +193,7 @@ class Transactions:
 
     def _go_back(self, transaction: int, savepoint: Savepoint) -> None:
         self.chains.undo(transaction, savepoint.mark)
-        self._take_back_columns(transaction, savepoint.step)
+        self._take_back_definitions(transaction, savepoint.step)
         self.locks.release(transaction, since_step=savepoint.step)
 
     # -- errors

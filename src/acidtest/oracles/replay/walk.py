@@ -24,9 +24,9 @@ from acidtest.model import (
 )
 from acidtest.oracles.chains import Seen
 from acidtest.oracles.engines.base import Engine, UndecidedError
-from acidtest.oracles.replay.altering import fitting, with_columns
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.context import Context
+from acidtest.oracles.replay.definitions import fitting, with_definitions, without_idle_triggers
 from acidtest.oracles.replay.failures import Failures
 from acidtest.oracles.replay.found_rows import FoundRows
 from acidtest.oracles.replay.locks import table_locks_of
@@ -65,10 +65,13 @@ class Replay:
         tolerant: bool = False,
     ) -> None:
         history = spelled_out(history, {claim.grammar for claim in claims.values()})
+        schema = without_idle_triggers(history.schema, history.case)
+        if schema is not history.schema:
+            history, engine = replace(history, schema=schema), engine.with_schema(schema)
         context = Context.of(history, claims, engine, choices or Choices(), tolerant)
         self.history = history
         self._first_schema = history.schema
-        self._columns_added = 0
+        self._definitions = 0
         self._claims = claims
         self._context = context
         self.unexplained_conflicts = context.unexplained_conflicts
@@ -89,18 +92,19 @@ class Replay:
         self._writes = Writes(context, self._tracer)
 
     def _follow_definitions(self) -> None:
-        """Go on with other definitions, if a column was added or taken back."""
-        added = self._transactions.added
-        if len(added) == self._columns_added:
+        """Go on with other definitions, if something was defined or taken back."""
+        defined = self._transactions.defined
+        if len(defined) == self._definitions:
             return
-        self._columns_added = len(added)
+        self._definitions = len(defined)
         before, engine = self.history.schema, self._context.engine
-        schema = with_columns(self._first_schema, added)
+        schema = with_definitions(self._first_schema, defined)
         for table in before.tables:
             columns = schema.table(table.name).columns
             values = [engine.default_of(table, one) for one in columns[len(table.columns) :]]
             if len(columns) != len(table.columns):
                 self.chains.reshape(table.name, fitting(len(columns), values))
+                self._tracer.give_up("rows whose columns have changed")
         self.history = replace(self.history, schema=schema)
         self._context = context = replace(
             self._context, history=self.history, engine=engine.with_schema(schema)
@@ -109,7 +113,6 @@ class Replay:
         self._failures = Failures(context)
         self._others = Others(context, self._others.advisory)
         self._waits = Waits(context)
-        self._tracer.give_up("rows whose columns have changed")
         self._reads = Reads(context, self._tracer, self._reads.undecided)
         self._writes = Writes(context, self._tracer, self._writes.numbers)
 

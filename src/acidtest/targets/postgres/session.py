@@ -173,6 +173,7 @@ class PostgresSession(Session):
             outcome = Failed(outcome.kind, outcome.code, outcome.message, extent)
         if self._succeeded is not None and not isinstance(outcome, Failed):
             self._succeeded(self._sent)
+        self._note_notifications()
         parts = tuple(self._outcomes) if self.alive and len(self._outcomes) > 1 else ()
         return Reply(outcome, self.transaction, tuple(self._warnings), parts)
 
@@ -197,6 +198,12 @@ class PostgresSession(Session):
             self._lose(message, sqlstate)
         raised_in = _field(result, pq.DiagnosticField.SOURCE_FUNCTION)
         return Failed(classify(sqlstate, raised_in), sqlstate, message.strip(), Undone.NOTHING)
+
+    def _note_notifications(self) -> None:
+        """What others said by NOTIFY on channels that the session listens to."""
+        while self.alive and (told := self._connection.notifies()) is not None:
+            text = f'"{decode_text(told.relname)}" with payload "{decode_text(told.extra)}"'
+            self._warnings.append(Warning("NOTIFY", "", text))
 
     def _note_warning(self, notice: pq.abc.PGresult) -> None:
         level = _field(notice, pq.DiagnosticField.SEVERITY_NONLOCALIZED)

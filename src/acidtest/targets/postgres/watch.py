@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 
 from acidtest.errors import TargetFailedError
 from acidtest.model import Rows
-from acidtest.targets.base import Session, Waits, Watch
+from acidtest.targets.base import ForeignSession, Session, Waits, Watch
 from acidtest.targets.postgres.session import PostgresSession
 
 PREPARED = 0
@@ -29,7 +29,7 @@ class PostgresWatch(Watch):
         )
 
     def ask(self, suspects: Sequence[Session]) -> None:
-        pids = ",".join(str(one.pid) for one in suspects if isinstance(one, PostgresSession))
+        pids = ",".join(map(str, filter(None, map(_number, suspects))))
         self._session.launch(f"EXECUTE acidtest_waits ('{{{pids}}}')")
         if not self._session.alive:
             raise TargetFailedError("the connection that watches was lost")
@@ -54,3 +54,9 @@ class PostgresWatch(Watch):
 
     def close(self) -> None:
         self._session.close()
+
+
+def _number(session: Session) -> int | None:
+    if isinstance(session, PostgresSession):
+        return session.pid
+    return session.number if isinstance(session, ForeignSession) else None

@@ -1,0 +1,51 @@
+"""Wrapping the methods of a driver for as long as a gate is in place."""
+
+from collections.abc import Callable
+from contextlib import ExitStack
+from typing import Any
+from weakref import WeakKeyDictionary
+
+from acidtest.app.gate import Link
+
+Wrapper = Callable[..., Any]
+
+
+class Patches:
+    """Replaced attributes, each with what it was."""
+
+    def __init__(self) -> None:
+        self._undo = ExitStack()
+
+    def replace(self, owner: Any, name: str, make: Callable[[Any], Wrapper]) -> None:
+        """Replace a method by what `make` makes of it."""
+        missing = object()
+        own = vars(owner).get(name, missing)
+        wrapper = make(getattr(owner, name))
+        setattr(owner, name, wrapper)
+
+        def undo() -> None:
+            if own is missing:
+                delattr(owner, name)
+            else:
+                setattr(owner, name, own)
+
+        self._undo.callback(undo)
+
+    def take_back(self) -> None:
+        """Put everything back."""
+        self._undo.close()
+
+
+class Links:
+    """The links of a driver's connections, made when one is seen first."""
+
+    def __init__(self, make: Callable[[Any], Link]) -> None:
+        self._make = make
+        self._known: WeakKeyDictionary[Any, Link] = WeakKeyDictionary()
+
+    def of(self, connection: Any) -> Link:
+        """The link of a connection."""
+        link = self._known.get(connection)
+        if link is None:
+            link = self._known[connection] = self._make(connection)
+        return link
