@@ -163,7 +163,7 @@ def test_a_report_has_all_that_a_tracker_wants(finding: Finding) -> None:
     assert "- X-1 (disputed): same-value update, <https://example.org/x>" in told
     assert "The oracles disagree: solver found a violation, views did not." in told
     assert "10 of 10 runs" in told
-    assert "oracles: solver, views, seed 7" in told
+    assert "oracles: solver, views, replay, seed 7" in told
     assert "`acidtest run minimal.sql --target simulated@own-write-unseen --level RR`" in told
 
 

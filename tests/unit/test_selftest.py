@@ -17,7 +17,7 @@ from acidtest.selftest import CLEAN, Kill, kill_table
 from acidtest.simulated import BEHAVIOURS, FAULTS, LOCKING, faults_of, levels_of
 from acidtest.targets.resolve import open_target
 
-ORACLES = ("solver", "graph", "views", "serial", "differential")
+ORACLES = ("solver", "graph", "views", "serial", "replay", "differential")
 
 
 @pytest.fixture(scope="module")

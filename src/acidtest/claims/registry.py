@@ -1,6 +1,6 @@
 """Finds the claim for a server, its settings and a level."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
@@ -93,6 +93,11 @@ class Claims(dict[str, Claim]):
         used = [one for one in self._steps.values() if one.counts and one.session in names]
         without = [name for name in names if not any(one.session == name for one in used)]
         return [*(one.claim for one in used), *(self[name] for name in without)]
+
+    def renumbered(self, steps: Sequence[int]) -> "Claims":
+        """The same for a run that has only these steps, numbered anew."""
+        found = {new: self._steps[old] for new, old in enumerate(steps) if old in self._steps}
+        return Claims(self, found)
 
     def changed(self, change: Callable[[Claim], Claim]) -> "Claims":
         """The same with every claim changed."""

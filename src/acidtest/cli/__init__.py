@@ -15,6 +15,7 @@ from acidtest.cli.check import check
 from acidtest.cli.completion import completion
 from acidtest.cli.demo import demo
 from acidtest.cli.doctor import doctor
+from acidtest.cli.evaluate import evaluate
 from acidtest.cli.findings import findings
 from acidtest.cli.fuzz import fuzz
 from acidtest.cli.levels import levels
@@ -73,6 +74,7 @@ for command in (
     bugs,
     check,
     selftest,
+    evaluate,
     server,
     doctor,
     bench,

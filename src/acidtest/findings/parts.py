@@ -160,12 +160,21 @@ class Differs:
 
 
 @dataclass(frozen=True, slots=True)
+class Untransacted:
+    """In what it differs from a run without transactions, and whether the one with them is wrong."""
+
+    difference: DifferenceKind
+    transactional: bool | None
+
+
+@dataclass(frozen=True, slots=True)
 class Crash:
     """The server died, perhaps its process by a signal, or an error came that none should give."""
 
     died: bool
     error: ErrorKind | None = None
     signal: str = ""
+    transactional: bool = True
 
 
-Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Differs | Crash
+Part = WrongRows | WrongCount | WrongError | MissingWait | Cycle | NoOrder | Differs | Untransacted | Crash

@@ -21,6 +21,7 @@ from acidtest.findings.parts import (
     Part,
     RowReason,
     Sight,
+    Untransacted,
     WrongCount,
     WrongError,
     WrongRows,
@@ -39,13 +40,17 @@ from acidtest.model import (
     CrashWitness,
     CycleWitness,
     DependencyKind,
+    DifferenceKind,
     ErrorWitness,
+    Failed,
     History,
     OrdersWitness,
     Phenomenon,
     Record,
+    Rows,
     RowsWitness,
     StateWitness,
+    UntransactedWitness,
     Verdict,
     Violation,
     ViolationKind,
@@ -217,7 +222,9 @@ def _part(history: History, violation: Violation) -> Part:
         case OrdersWitness():
             return NoOrder()
         case CrashWitness() as witness:
-            return Crash(witness.died, None if witness.died else witness.error)
+            return Crash(witness.died, None if witness.died else witness.error, "", witness.transactional)
+        case UntransactedWitness() as witness:
+            return Untransacted(_difference(witness), witness.transactional)
         case ComparisonWitness() as witness:
             wrong = [one.target for one in witness.breaches]
             kind = witness.differences[0].kind
@@ -234,6 +241,14 @@ def _wrong_rows(history: History, violation: Violation, witness: RowsWitness | S
         torn=is_torn(history, witness),
         moment=moment_of(history, violation.step, witness),
     )
+
+
+def _difference(witness: UntransactedWitness) -> DifferenceKind:
+    if witness.table:
+        return DifferenceKind.STATE
+    if isinstance(witness.expected, Failed) or isinstance(witness.observed, Failed):
+        return DifferenceKind.ERROR
+    return DifferenceKind.ROWS if isinstance(witness.expected, Rows) else DifferenceKind.COUNT
 
 
 def _rotated(kinds: tuple[DependencyKind, ...]) -> tuple[DependencyKind, ...]:

@@ -29,6 +29,7 @@ class ViolationKind(StrEnum):
     FORBIDDEN_PHENOMENON = "forbidden phenomenon"
     NOT_SERIALIZABLE = "not serializable"
     DIFFERENT_RUN = "different run"  # another DBMS or version does something else, and no claim says why
+    UNTRANSACTED = "differs without transactions"  # one by one the same statements come to something else
     CRASH = "crash"
 
 
@@ -167,6 +168,8 @@ class CrashWitness:
     code: str = ""
     message: str = ""
     log: str = ""
+    transactional: bool = True
+    """False: it happened when the statements were run again without transactions."""
 
 
 class DifferenceKind(StrEnum):
@@ -211,6 +214,23 @@ class ComparisonWitness:
     breaches: tuple[Breach, ...] = ()
 
 
+@dataclass(frozen=True, slots=True)
+class UntransactedWitness:
+    """Statements of the committed transactions, run one by one without transactions in an `order` that keeps
+    every dependency: there a step (or a table of the final state) comes to what is `expected`.
+
+    `removed` are steps that were left out of both runs, because they depend on each other in a circle.
+    """
+
+    order: tuple[int, ...]
+    expected: Outcome
+    observed: Outcome
+    table: str = ""
+    removed: tuple[int, ...] = ()
+    transactional: bool | None = None
+    """Whether the run with transactions is the wrong one; None: that is not known."""
+
+
 Witness = (
     RowsWitness
     | CountWitness
@@ -221,6 +241,7 @@ Witness = (
     | OrdersWitness
     | CrashWitness
     | ComparisonWitness
+    | UntransactedWitness
 )
 
 
@@ -263,8 +284,8 @@ class Violation:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The judgement of one oracle on one history. `reason` says why it is unknown; `defect` that an oracle
-    failed on the way, which is a bug of ours."""
+    """The judgement of one oracle on one history. `reason` says why it is unknown, or what a pass leaves out;
+    `defect` that an oracle failed on the way, which is a bug of ours."""
 
     oracle: str
     judgement: Judgement

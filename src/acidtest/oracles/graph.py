@@ -5,7 +5,7 @@ shows. Where both are there they must agree; if they do not, one of them is wron
 DBMS.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from acidtest.claims import Claims
 from acidtest.graph import Occurrence, phenomena
@@ -92,15 +92,22 @@ def judge_walk(walk: HistoryWalk) -> Verdict | None:
 def judge_trace(trace: Trace, occurrences: Sequence[Occurrence], claims: Claims) -> Verdict:
     """Judge the phenomena of a trace."""
     forbidden = [one for one in occurrences if is_excluded(one, claims)]
-    for one in forbidden:
-        if one.exact:
-            return violated(NAME, _violation(one))
+    if (found := forbidden_phenomenon(forbidden, claims)) is not None:
+        return violated(NAME, found)
     if forbidden:
         name = forbidden[0].phenomenon.text
         return unknown(NAME, f"a possible {name}: it is not known which rows a statement depends on")
     if trace.gaps:
         return unknown(NAME, trace.gaps[0])
     return passed(NAME, tuple(one.phenomenon for one in occurrences if one.variant is Variant.PLAIN))
+
+
+def forbidden_phenomenon(occurrences: Iterable[Occurrence], claims: Claims) -> Violation | None:
+    """The first that surely happened and that the claims exclude."""
+    for one in occurrences:
+        if one.exact and is_excluded(one, claims):
+            return _violation(one)
+    return None
 
 
 def is_excluded(one: Occurrence, claims: Claims) -> bool:

@@ -66,6 +66,13 @@ def judge_under(
     return walked
 
 
+def trace_as_promised(history: History, claims: Claims, engine: Engine) -> Trace:
+    """What the transactions had to read and write, whatever they did. Raises `UndecidedError`."""
+    replay = Replay(history, claims, engine, traces=True, tolerant=True)
+    replay.run()
+    return replay.trace()
+
+
 def _walk(oracle: str, history: History, claims: Claims, make_engine: MakeEngine, traces: bool) -> Walked:
     """The walk in the order of effect that the history has. Where several things may have happened, one way
     that passes is enough, and a violation must stand in all of them."""

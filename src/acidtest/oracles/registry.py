@@ -6,7 +6,7 @@ from typing import Protocol
 
 from acidtest.errors import UsageError
 from acidtest.model import History, Verdict
-from acidtest.oracles import crash, differential, graph, serial, solver, views
+from acidtest.oracles import crash, differential, graph, serial, solver, untransacted, views
 from acidtest.oracles.walks import Walks
 from acidtest.targets import Target
 
@@ -63,6 +63,11 @@ ORACLES: Mapping[str, Entry] = {
     "serial": Entry(
         "at SERIALIZABLE some serial order of the committed transactions gives the same results",
         _alone(serial.SerialOracle),
+        reads_trace=True,
+    ),
+    "replay": Entry(
+        "one by one without transactions, in an order of their dependencies, statements do the same",
+        _alone(untransacted.UntransactedOracle),
         reads_trace=True,
     ),
     "crash": Entry(

@@ -14,14 +14,12 @@ from acidtest.errors import TargetFailedError
 from acidtest.model import (
     Affected,
     Blocked,
-    ErrorKind,
     Failed,
     FailedOrder,
     History,
     Judgement,
     Omitted,
     OrdersWitness,
-    Outcome,
     Overran,
     Phenomenon,
     Record,
@@ -36,18 +34,17 @@ from acidtest.model import (
     unknown,
     violated,
 )
-from acidtest.oracles.engines import questions
 from acidtest.oracles.engines.base import UndecidedError
 from acidtest.oracles.engines.scratch import Scratch, UnfitError
-from acidtest.oracles.engines.stability import same_answer, why_unstable
 from acidtest.oracles.explaining import explained
 from acidtest.oracles.graph import is_excluded, judge_walk
 from acidtest.oracles.judging import TOO_BIG, is_too_big
 from acidtest.oracles.replay import OF_THE_DATA
 from acidtest.oracles.replay.natures import Nature, nature_of
+from acidtest.oracles.rerunning import agree, is_collision, why_numbers, why_unsure
 from acidtest.oracles.walks import HistoryWalk, Walks
 from acidtest.sql import StatementKind, kind_of
-from acidtest.sql.shape import Patience, Shape, Verb, shape_of
+from acidtest.sql.shape import Verb, shape_of
 from acidtest.targets import Target
 
 NAME = "serial"
@@ -185,9 +182,9 @@ class Trial:
         for record in unit.records:
             outcome = self._scratch.run(record.sql)
             shape = shape_of(record.sql, self._dialect) if kind_of(record.sql) in _ROW_KINDS else None
-            if not _agree(record, outcome, shape):
-                reason = self._why_unsure(shape) if kind_of(record.sql) in _ROW_KINDS else ""
-                if not reason and _is_collision(shape, record.outcome, outcome):
+            if not agree(record.outcome, outcome, shape):
+                reason = why_unsure(self._history, shape) if kind_of(record.sql) in _ROW_KINDS else ""
+                if not reason and is_collision(shape, record.outcome, outcome):
                     reason = "a duplicate key that may depend on the order in which rows are visited"
                 text = reason or (
                     f"{record.session} step {record.step} gives {format_outcome(outcome)}, "
@@ -197,27 +194,12 @@ class Trial:
                 return Difference(at, record.step, text, is_read, sure=not reason)
         return None
 
-    def _why_unsure(self, shape: Shape | None) -> str:
-        """Why a statement may give other results although nothing is wrong."""
-        if shape is None:
-            return "a statement that sqlglot cannot read"
-        if questions.has_limit(shape):
-            return "LIMIT"
-        if shape.patience is Patience.SKIP:
-            return "SKIP LOCKED"
-        return why_unstable(shape) or self._why_numbers()
-
-    def _why_numbers(self) -> str:
-        tables = self._history.schema.tables
-        counts = any(column.auto_increment for table in tables for column in table.columns)
-        return "automatic numbers, which depend on the order in which they are asked for" if counts else ""
-
     def _compare_final(self, at: int) -> Difference | None:
         assert self._history.final is not None
         state = self._scratch.read(list(self._history.final))
         for table, rows in self._history.final.items():
             if not same_rows(rows, state[table]):
-                reason = self._why_numbers()
+                reason = why_numbers(self._history)
                 text = reason or f"it leaves {table}: {format_rows(state[table])}"
                 return Difference(at, None, text, sure=not reason)
         return None
@@ -298,26 +280,6 @@ def _first_work(unit: Unit) -> int:
     return next(
         (record.step for record in unit.records if kind_of(record.sql) in _ROW_KINDS), unit.first_step
     )
-
-
-def _agree(record: Record, outcome: Rows | Affected | Failed, shape: Shape | None) -> bool:
-    observed = record.outcome
-    match observed, outcome:
-        case Rows(), Rows():
-            if shape is None:
-                return same_rows(observed.rows, outcome.rows)
-            return same_answer(shape.tree, outcome.rows, observed.rows)
-        case Affected(), Affected():
-            return observed.count == outcome.count
-        case Failed(), Failed():
-            return observed.kind in OF_THE_DATA and outcome.kind in OF_THE_DATA
-    return False
-
-
-def _is_collision(shape: Shape | None, *outcomes: Outcome) -> bool:
-    """An UPDATE of several keys meets a duplicate on its way, or not, depending on which row goes first."""
-    duplicate = any(isinstance(one, Failed) and one.kind is ErrorKind.DUPLICATE_KEY for one in outcomes)
-    return duplicate and shape is not None and shape.verb is Verb.UPDATE
 
 
 def _violation(tried: dict[tuple[str, ...], Difference]) -> Verdict:

@@ -12,6 +12,7 @@ from acidtest.findings.parts import (
     NoOrder,
     Part,
     RowReason,
+    Untransacted,
     WrongCount,
     WrongError,
     WrongRows,
@@ -73,6 +74,9 @@ def _part(part: Part) -> str:
         case Differs():
             sides = " and ".join(side for side in _sides(part)) or "neither by itself"
             return f" in {part.kind.value}, wrong is {sides}"
+        case Untransacted():
+            classed = {True: "", False: ", not transactional", None: ", in doubt"}[part.transactional]
+            return f": {part.difference.value}{classed}"
         case Crash():
             if part.signal:
                 return f": the process that it runs in died of {part.signal}"

@@ -27,6 +27,7 @@ _BY_KIND = {
     ViolationKind.FORBIDDEN_PHENOMENON: "{phenomenon}",
     ViolationKind.NOT_SERIALIZABLE: "committed transactions fit no serial order",
     ViolationKind.DIFFERENT_RUN: "{statement} does something else than on another server",
+    ViolationKind.UNTRANSACTED: "{statement} does something else than without transactions",
     ViolationKind.CRASH: "the server fails",
 }
 

@@ -14,6 +14,7 @@ from acidtest.model import (
     StateWitness,
     Verdict,
     Violation,
+    ViolationKind,
 )
 from acidtest.report import words
 from acidtest.report.as_json import run_to_json
@@ -93,12 +94,23 @@ _SEES = {
     "solver": frozenset({"solver", "views", "serial"}),
     "views": frozenset({"solver", "views"}),
     "differential": frozenset({"solver", "views"}),
+    "replay": frozenset({"solver", "views"}),
 }
 """Who would have seen the violation of an oracle too: `solver` and `views` do not look for cycles, and wrong
 rows or waits may still fit a serial order."""
 
+_RESULTS = frozenset(
+    {ViolationKind.WRONG_ROWS, ViolationKind.WRONG_AFFECTED_COUNT, ViolationKind.WRONG_FINAL_STATE}
+)
+"""What a run without transactions shows, too, if no statement had to be left out of it."""
+
 
 def _could_see(one: Verdict, broken: Sequence[Verdict]) -> bool:
+    if one.oracle == "replay":
+        results = [
+            other for other in broken if other.kind in _RESULTS and other.oracle in ("solver", "views")
+        ]
+        return not one.reason and bool(results)
     return any(one.oracle in _SEES.get(other.oracle, frozenset()) for other in broken)
 
 

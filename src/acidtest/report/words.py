@@ -1,6 +1,6 @@
 """Violations in words. Everything that people read about one is made here, from its typed witness."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from acidtest.casefile import format_outcome, format_row, format_rows
 from acidtest.model import (
@@ -15,12 +15,14 @@ from acidtest.model import (
     ErrorKind,
     ErrorWitness,
     OrdersWitness,
+    Outcome,
     Reason,
     RowDifference,
     Rows,
     RowsWitness,
     RunDifference,
     StateWitness,
+    UntransactedWitness,
     Violation,
     WaitWitness,
 )
@@ -49,6 +51,8 @@ def expected(violation: Violation) -> str:
             return "the server goes on"
         case ComparisonWitness() as witness:
             return f"as on {witness.other.target}: {_side(witness.differences[0], here=False)}"
+        case UntransactedWitness() as witness:
+            return f"as without transactions: {_outcome_of(witness.table, witness.expected)}"
 
 
 def observed(violation: Violation) -> str:
@@ -73,6 +77,8 @@ def observed(violation: Violation) -> str:
             return "; ".join(part for part in (died, _crash_error(witness)) if part)
         case ComparisonWitness() as witness:
             return _side(witness.differences[0], here=True)
+        case UntransactedWitness() as witness:
+            return _outcome_of(witness.table, witness.observed)
 
 
 def _errors(kinds: frozenset[ErrorKind]) -> str:
@@ -97,7 +103,11 @@ def details(violation: Violation) -> Iterator[str]:
         case OrdersWitness() as witness:
             for one in witness.orders:
                 yield f"order {', '.join(one.order)}: {one.difference}"
+        case UntransactedWitness() as witness:
+            yield from _untransacted(witness)
         case CrashWitness() as witness:
+            if not witness.transactional:
+                yield "it happened when the statements were run again without transactions"
             if witness.message:
                 yield witness.message
             if witness.log:
@@ -202,7 +212,24 @@ def run_difference(other: str, one: RunDifference) -> str:
 
 def _side(one: RunDifference, here: bool) -> str:
     outcome, waited = (one.here, one.here_waited) if here else (one.there, one.there_waited)
-    if one.kind is DifferenceKind.STATE and isinstance(outcome, Rows):
-        return f"{one.table}: {format_rows(outcome.rows)}"
     wait = ("waits, " if waited else "does not wait, ") if one.kind is DifferenceKind.WAIT else ""
-    return f"{wait}{format_outcome(outcome)}"
+    return f"{wait}{_outcome_of(one.table, outcome)}"
+
+
+def _outcome_of(table: str, outcome: Outcome) -> str:
+    """What a step came to, or the rows of a table."""
+    if table and isinstance(outcome, Rows):
+        return f"{table}: {format_rows(outcome.rows)}"
+    return format_outcome(outcome)
+
+
+def _untransacted(witness: UntransactedWitness) -> Iterator[str]:
+    yield f"steps in the order in which they ran without transactions: {_steps(witness.order)}"
+    if witness.removed:
+        yield f"left out of both runs, because they depend on each other: {_steps(witness.removed)}"
+    if witness.transactional is False:
+        yield "not transactional: the run with transactions is right, the one without is not"
+
+
+def _steps(steps: Sequence[int]) -> str:
+    return ", ".join(map(str, steps))

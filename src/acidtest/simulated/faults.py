@@ -21,6 +21,14 @@ KEEPS_SNAPSHOT = ("fail", "ssi", "one-writer", "refuse", "optimistic")
 ALL = (LOCKING, "recheck", *KEEPS_SNAPSHOT)
 
 
+_OF_THE_ORACLES = (
+    SERIAL,
+    ViolationKind.FORBIDDEN_PHENOMENON,
+    ViolationKind.DIFFERENT_RUN,
+    ViolationKind.UNTRANSACTED,
+)
+
+
 @dataclass(frozen=True, slots=True)
 class Fault:
     """A rule that the engine breaks when the fault is planted, and as what kind of violation it shows.
@@ -38,7 +46,7 @@ class Fault:
     def shows_as(self, kind: ViolationKind | None) -> bool:
         """Whether a violation of this kind is the fault's. Who tries serial orders has one kind for all, and
         so have those who look for cycles and who compare runs."""
-        return kind in (*self.kinds, SERIAL, ViolationKind.FORBIDDEN_PHENOMENON, ViolationKind.DIFFERENT_RUN)
+        return kind in (*self.kinds, *_OF_THE_ORACLES)
 
 
 class Planted:

@@ -1,6 +1,7 @@
 """Everything that a walk knows, for those who judge a part of it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 from acidtest.claims import Claims
@@ -10,6 +11,7 @@ from acidtest.oracles.engines.base import Engine
 from acidtest.oracles.replay.choices import Choices
 from acidtest.oracles.replay.timeline import Timeline
 from acidtest.oracles.replay.transactions import Transactions
+from acidtest.oracles.replay.violations import ViolationError
 from acidtest.oracles.replay.visibility import Visibility
 from acidtest.sql.shape import Locking, Shape, Verb
 
@@ -30,16 +32,37 @@ class Context:
     choices: Choices
     unexplained_conflicts: list[int] = field(default_factory=list)
     """Steps that failed with a conflict for which the walk sees no reason."""
+    tolerated: list[ViolationError] | None = None
+    """What was wrong, if the walk goes on as if the promise had been kept; None: it ends there."""
+
+    @contextmanager
+    def judging(self) -> Iterator[None]:
+        """A place where a broken promise may show."""
+        try:
+            yield
+        except ViolationError as error:
+            self.report(error)
+
+    def report(self, error: ViolationError) -> None:
+        """A promise is broken: this ends the walk, unless it is tolerant."""
+        if self.tolerated is None:
+            raise error
+        self.tolerated.append(error)
 
     @classmethod
-    def of(cls, history: History, claims: Claims, engine: Engine, choices: Choices) -> "Context":
+    def of(
+        cls, history: History, claims: Claims, engine: Engine, choices: Choices, tolerant: bool = False
+    ) -> "Context":
         """The context before the first event."""
         chains = Chains.of(history.initial)
         chains.deletes_win = any(claim.updates_and_deletes_agree for claim in claims.used())
         chains.nulls_are_kept_apart = any(claim.nulls_are_kept_apart for claim in claims.used())
         timeline = Timeline(history, chains)
         transactions = Transactions(chains, claims)
-        return cls(history, engine, chains, transactions, timeline, Visibility(chains, timeline), choices)
+        visibility = Visibility(chains, timeline)
+        tolerated: list[ViolationError] | None = [] if tolerant else None
+        parts = (history, engine, chains, transactions, timeline, visibility, choices)
+        return cls(*parts, tolerated=tolerated)
 
     def is_half_done(self, record: Record, tables: Sequence[str]) -> bool:
         """Whether a write of another session on one of the tables has begun and not ended."""

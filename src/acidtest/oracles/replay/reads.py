@@ -1,14 +1,14 @@
 """Judges reads: plain ones by the views they may have had, locking ones also by what they had to wait for."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from sqlglot import exp
 
 from acidtest.claims import Claim, Lock, OnConflict, Sees, SnapshotAt
 from acidtest.model import ErrorWitness, Failed, Record, Row, Rows, RowsWitness
-from acidtest.oracles.chains import Seen, Visible
+from acidtest.oracles.chains import Seen, Version, Visible
 from acidtest.oracles.engines.base import UndecidedError, Views
 from acidtest.oracles.replay.backwards import admits_backwards
 from acidtest.oracles.replay.context import HALF_DONE, Context
@@ -129,7 +129,8 @@ class Reads:
         if not fitting:
             if self._saw_half_done(state, record, shape, all_views[0], outcome.rows):
                 return
-            raise self._wrong_rows(state, record, outcome, shape, found[0])
+            self._context.report(self._wrong_rows(state, record, outcome, shape, found[0]))
+            fitting = list(moments[:1])
         chosen = moments.index(fitting[0])
         self._tracer.saw(state, record, shape, all_views[chosen], visibles[chosen])
         if state.claim.snapshot is SnapshotAt.FIRST_READ and shape.locking is Locking.NONE:
@@ -201,19 +202,25 @@ class Reads:
             errors = self._engine.answer(record.sql, shape, views).errors if one_table else OF_AN_EXPRESSION
             self._failures.judge_conflict(state, record, record.outcome, may_fail=errors, reason=conflict)
             return
-        self._failures.require_conflict(state, record, conflict)
+        with self._context.judging():
+            self._failures.require_conflict(state, record, conflict)
         wanted = self._wanted(state, record, shape, work, mode)
         if wanted is not None:
-            self._waits.require_for_rows(state, record, shape, wanted)
+            with self._context.judging():
+                self._waits.require_for_rows(state, record, shape, wanted)
         doubtful = self._work.doubtful(state, record, shape, list(wanted.rows) if wanted else [])
+        passed_by: Mapping[int, Version | None] = {}
         if doubtful and shape.target is not None and isinstance(record.outcome, Rows):
             for chosen in without_some(work, doubtful):
                 if self._engine.admits(record.sql, shape, {shape.target: chosen}, record.outcome.rows):
                     views = {shape.target: chosen}
-        self._compare(state, record, shape, views)
+                    left_out = doubtful - {seen.row for seen in chosen}
+                    passed_by = self._visibility.when_launched(record, shape.target, left_out)
+        with self._context.judging():
+            self._compare(state, record, shape, views)
         visible = self._visibility.found_by(state, record, state.claim.locking_read)
         own = {table: rows for table, rows in views.items() if table not in beside}
-        self._tracer.saw(state, record, shape, own, visible)
+        self._tracer.saw(state, record, shape, own, visible, passed_by=passed_by)
         if way is not None:
             self._tracer.saw(state, record, shape, beside, way.visible)
         if wanted is not None:

@@ -1,6 +1,6 @@
 """The trace of a walk: the walk knows which versions every statement saw, so nothing has to be guessed."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from sqlglot import exp
@@ -49,6 +49,9 @@ class _Look:
     """It has read these rows, and says nothing of others that meet its condition."""
 
 
+_NOTHING: Mapping[int, Version | None] = {}
+
+
 class Tracer:
     """Keeps book of what every statement saw; `trace` then says what that comes to."""
 
@@ -84,8 +87,13 @@ class Tracer:
         views: Views,
         visible: Visible,
         only_rows: bool = False,
+        passed_by: Mapping[int, Version | None] = _NOTHING,
     ) -> None:
-        """A statement was right on these views; `only_rows`: it may have left out others."""
+        """A statement was right on these views; `only_rows`: it may have left out others.
+
+        It passed by rows of its target in these old versions (None: before they were there), because it had
+        come along before it waited.
+        """
         if not self._keeps_book:
             return
         assert state.transaction is not None
@@ -95,6 +103,9 @@ class Tracer:
             if table == shape.target and _only_adds(shape, state.claim.grammar):
                 continue  # it adds to the table without looking at it
             seen = self._seen(table, rows, visible)
+            if table == shape.target:
+                self._come_upon(record, shape, rows, seen)
+                self._pass_by(record, shape, seen, passed_by)
             dirty = frozenset(
                 row for row, version in seen.items() if self._transactions.is_foreign(state, version)
             )
@@ -122,6 +133,18 @@ class Tracer:
             if leaves_an_index(definition, shape, old, version.values):
                 found.add(row)
         return frozenset(found)
+
+    def _pass_by(
+        self, record: Record, shape: Shape, seen: dict[int, Version], rows: Mapping[int, Version | None]
+    ) -> None:
+        for row, version in rows.items():
+            seen.pop(row, None)
+            if version is None:
+                continue
+            seen[row] = version
+            values = version.values
+            if values is not None and self._engine.matching(record.sql, shape, [Seen(row, values)]):
+                self.gaps.append("in which of its versions a statement that waited passed a row by")
 
     def met(self, state: SessionState, record: Record, table: str, effect: Effect, visible: Visible) -> None:
         """An INSERT came upon the keys of living rows, in the versions that it could see."""
@@ -159,6 +182,24 @@ class Tracer:
             versions = self._chains.versions(table, one.row)
             seen[one.row] = next(version for version in reversed(versions) if version.values is one.values)
         return seen
+
+    def _come_upon(
+        self, record: Record, shape: Shape, rows: Sequence[Seen], seen: dict[int, Version]
+    ) -> None:
+        """A statement that waited has tested again what it had found; rows that it gave up then, it has seen
+        as they are now."""
+        if not record.waited or not shape.plain or shape.target is None:
+            return
+        kept = {one.row for one in rows}
+        left = [
+            Seen(row, one.values) for row, one in seen.items() if row not in kept and one.values is not None
+        ]
+        for row in self._engine.matching(record.sql, shape, left) if left else ():
+            seen[row] = self._newest_committed(shape.target, row) or seen[row]
+
+    def _newest_committed(self, table: str, row: int) -> Version | None:
+        versions = reversed(self._chains.versions(table, row))
+        return next((one for one in versions if self._chains.is_committed(one.writer)), None)
 
     # -- the trace
 

@@ -1,10 +1,10 @@
 """What a statement sees: when its snapshot was taken, and which versions are in it."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from acidtest.claims import Sees, SnapshotAt
 from acidtest.model import Record, Row
-from acidtest.oracles.chains import Chains, Seen, Visible
+from acidtest.oracles.chains import Chains, Seen, Version, Visible
 from acidtest.oracles.replay.timeline import Timeline
 from acidtest.oracles.replay.transactions import SessionState
 from acidtest.sql import StatementKind, kind_of
@@ -88,6 +88,16 @@ class Visibility:
     def views(self, tables: Sequence[str], visible: Visible) -> dict[str, list[Seen]]:
         """The visible rows of each table."""
         return {table: self._chains.view(table, visible) for table in tables}
+
+    def when_launched(self, record: Record, table: str, rows: Iterable[int]) -> Mapping[int, Version | None]:
+        """The versions that rows had when a statement was launched; None for one that was not there."""
+        launched = self._timeline.launched_at[record.step]
+        found: dict[int, Version | None] = {}
+        for row in rows:
+            versions = self._chains.versions(table, row)
+            then = [one for one in versions if self._chains.committed_by(one.writer, launched)]
+            found[row] = then[-1] if then else None
+        return found
 
     def values_at(self, table: str, row: int, moment: int) -> Row | None:
         """What a row held when the clock stood at a moment."""

@@ -49,7 +49,11 @@ from acidtest.sql.shape import Shape, Verb
 
 
 class Replay:
-    """One walk along one history. `run` raises `ViolationError` or `UndecidedError`, or returns."""
+    """One walk along one history. `run` raises `ViolationError` or `UndecidedError`, or returns.
+
+    A `tolerant` walk goes on where the history breaks a promise, as if it had been kept: its trace says what
+    every statement had to see.
+    """
 
     def __init__(
         self,
@@ -58,12 +62,13 @@ class Replay:
         engine: Engine,
         choices: Choices | None = None,
         traces: bool = True,
+        tolerant: bool = False,
     ) -> None:
         history = spelled_out(history, {claim.grammar for claim in claims.values()})
         schema = without_idle_triggers(history.schema, history.case)
         if schema is not history.schema:
             history, engine = replace(history, schema=schema), engine.with_schema(schema)
-        context = Context.of(history, claims, engine, choices or Choices())
+        context = Context.of(history, claims, engine, choices or Choices(), tolerant)
         self.history = history
         self._first_schema = history.schema
         self._definitions = 0
@@ -136,11 +141,13 @@ class Replay:
                 self._launch(state, record)
             elif event.kind is EventKind.COMPLETED:
                 self._timeline.complete(event)
-                self._complete(state, record)
+                with self._context.judging():
+                    self._complete(state, record)
                 self._follow_definitions()
         if any(isinstance(record.outcome, Overran) for record in self.history.records):
             raise UndecidedError("a statement ran over the limit")
-        self._judge_final_state()
+        with self._context.judging():
+            self._judge_final_state()
 
     def _launch(self, state: SessionState, record: Record) -> None:
         self._others.launch(state, record)
@@ -193,8 +200,9 @@ class Replay:
                 self._transactions.end(state, commit=False)
         else:
             if state.claim.on_conflict is OnConflict.AT_COMMIT:
-                self._require_failure(state, record)
-                self._failures.require_conflict(state, record, self._work.lost_at_commit(state))
+                with self._context.judging():
+                    self._require_failure(state, record)
+                    self._failures.require_conflict(state, record, self._work.lost_at_commit(state))
             self._transactions.end(state, commit=True)
 
     def _require_failure(self, state: SessionState, record: Record) -> None:

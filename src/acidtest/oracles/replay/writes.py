@@ -90,20 +90,25 @@ class Writes:
         if late and effect.errors == {ErrorKind.DUPLICATE_KEY}:
             self._break_key(state, record, shape, views)
             return effect
-        self._failures.require_conflict(state, record, conflict or self._other_writer(state))
+        with self._context.judging():
+            self._failures.require_conflict(state, record, conflict or self._other_writer(state))
         wanted = list(self._wanted(state, shape, work, effect))
-        for one in wanted:
-            self._waits.require_for_rows(state, record, shape, one)
-        self._waits.require_for_keys(state, record, shape, effect)
-        if compares:
-            _compare(record, self._identities.counted(state, shape, effect))
-        elif effect.errors:
-            raise _breaks_a_constraint(record, effect)
+        with self._context.judging():
+            for one in wanted:
+                self._waits.require_for_rows(state, record, shape, one)
+            self._waits.require_for_keys(state, record, shape, effect)
+            if compares:
+                _compare(record, self._identities.counted(state, shape, effect))
+            elif effect.errors:
+                raise _breaks_a_constraint(record, effect)
         if record.waited and len(shape.writes) > 1:
             raise UndecidedError("a write of several tables that waited")
         visible = self._visibility.found_by(state, record, state.claim.write)
-        found = views if shape.verb is Verb.INSERT else {**views, shape.target: work}
-        self._tracer.saw(state, record, shape, found, visible)
+        passed_by = self._passed_by(state, record, shape, work, effect)
+        kept = [seen for seen in work if seen.row not in passed_by]
+        found = views if shape.verb is Verb.INSERT else {**views, shape.target: kept}
+        then = self._visibility.when_launched(record, shape.target, passed_by)
+        self._tracer.saw(state, record, shape, found, visible, passed_by=then)
         self._tracer.met(state, record, shape.target, effect, self._keys_seen(state, record))
         self._apply(state, record, shape, effect, work)
         self._identities.locked(state, shape, effect.worked_on)
@@ -285,6 +290,15 @@ class Writes:
         if not fitting:
             return effect
         return fitting[self._choices.pick(len(fitting)) if len(fitting) > 1 else 0]
+
+    def _passed_by(
+        self, state: SessionState, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect
+    ) -> frozenset[int]:
+        """Rows that match now, and that the statement did not work on."""
+        if not record.waited or not shape.plain or shape.verb is Verb.INSERT:
+            return frozenset()
+        matching = self._engine.matching(record.sql, shape, work)
+        return self._work.doubtful(state, record, shape, matching) - set(effect.worked_on)
 
     def _tried(
         self, record: Record, shape: Shape, work: Sequence[Seen], effect: Effect, views: Views
