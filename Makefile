@@ -37,6 +37,7 @@ bench: $(VENV)/.installed
 	$(BIN)/acidtest bench judge
 	$(BIN)/acidtest bench fuzz
 	$(BIN)/acidtest bench reduce
+	$(BIN)/acidtest bench check
 
 # The source archive and the wheel, in dist/.
 dist: $(VENV)/.installed-dev
