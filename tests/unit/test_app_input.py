@@ -1,10 +1,12 @@
 """Bad input is told in one sentence."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
 
+from acidtest.app import explore
 from acidtest.app.errors import code_of
 from acidtest.app.interleave import Interleave
 from acidtest.app.operation import operations_of
@@ -73,6 +75,18 @@ def test_replay_ids_read_back() -> None:
 def test_replay_ids_that_cannot_be(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         order_of(text, ("A", "B"))
+
+
+def test_sqlite_is_refused() -> None:
+    with pytest.raises(UsageError, match="opens an SQLite database"):
+        explore(lambda: import_module("sqlite3").connect(":memory:"))
+
+
+def test_the_drivers_are_as_before_afterwards() -> None:
+    before = import_module("sqlite3").connect
+    with pytest.raises(UsageError):
+        explore(lambda: import_module("sqlite3").connect(":memory:"))
+    assert import_module("sqlite3").connect is before
 
 
 def test_codes_are_found_behind_wrappers() -> None:
