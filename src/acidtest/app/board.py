@@ -214,6 +214,10 @@ class Board:
         part.flying.append(ticket)
 
     def _note_prevented(self, part: Part) -> None:
+        if self.prevented is None and part.is_running:
+            self.prevented = Prevention(
+                part.name, part.passed, "", ()
+            )  # it waits for no statement of its own
         for ticket in part.flying:
             if self.prevented is None and ticket.waited:
                 self.prevented = Prevention(part.name, ticket.index, ticket.request.sql, ticket.blocked_by)

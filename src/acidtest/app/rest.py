@@ -24,7 +24,7 @@ ROUND_S = 0.002
 ALONE_S = 0.05
 """The same while nobody can hold up the only one that is under way; the bell tells of its end."""
 
-ELSEWHERE_S = 1.0
+ELSEWHERE_S = 3.0
 """An operation that is not at the gate for so long while others are waits for something outside the
 database."""
 
