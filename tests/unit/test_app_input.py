@@ -99,6 +99,12 @@ def test_codes_are_found_behind_wrappers() -> None:
     assert code_of(ValueError("no code")) is None
 
 
+def test_numbers_come_before_states() -> None:
+    error = import_module("pymysql").err.OperationalError(1213, "Deadlock found")
+    error.sqlstate = "40001"
+    assert code_of(error) == "1213"
+
+
 def test_results_become_plain_data() -> None:
     assert comparable({"a": (1, {2})}) == {"a": [1, [2]]}
     assert comparable(object()) == "<object>"
