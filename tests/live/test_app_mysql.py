@@ -9,6 +9,7 @@ import pytest
 
 from acidtest import servers
 from acidtest.app import explore
+from acidtest.casefile import parse_case
 from acidtest.model import Level, Phenomenon
 from acidtest.model.application import Judgement, Nature, Tried
 
@@ -87,6 +88,13 @@ def test_a_lost_update_is_a_matter_of_the_level_and_a_lock_repairs_it(database: 
     tried = {one.name: one.tried for one in race.remedies}
     assert tried["lock"] is Tried.HELD
     assert tried["SER with retry"] is Tried.HELD
+    assert [one.sql for one in parse_case(race.case, "case.sql").transaction("A").statements] == [
+        "BEGIN",
+        "SELECT n FROM stock WHERE id = 1",
+        "UPDATE stock SET n = 0 WHERE id = 1",
+        "INSERT INTO orders (who) VALUES ('alice')",
+        "COMMIT",
+    ]
 
 
 def test_one_statement_holds(database: Database) -> None:
