@@ -236,6 +236,20 @@ def test_an_operation_that_never_ends_is_told(database: Database) -> None:
         never.set()
 
 
+def test_a_lock_of_the_application_s_own_prevents_an_order(database: Database) -> None:
+    """What waits outside the database is neither hung nor forced: the other goes on."""
+    lock = threading.Lock()
+
+    def one() -> None:
+        with lock:
+            database.connection.execute("SELECT left_ FROM stock WHERE id = 1")
+            database.connection.execute("UPDATE stock SET left_ = left_ + 0 WHERE id = 1")
+
+    found = explore(one, runs=1)
+    assert found.judgement is Judgement.HOLDS
+    assert found.coverage.prevented == 1
+
+
 def test_all_tables_are_as_before(database: Database) -> None:
     rows = database.connection.execute(
         "SELECT * FROM stock UNION ALL SELECT id, balance FROM account ORDER BY 1, 2"

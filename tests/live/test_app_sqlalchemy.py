@@ -110,8 +110,9 @@ def nature(found: Exploration) -> Nature:
 # -- ORM, async
 
 
-def test_async_sessions_of_sqlalchemy(place: Endpoint) -> None:
-    engine = create_async_engine(url(place, "asyncpg"), poolclass=NullPool)
+@pytest.mark.parametrize("driver", ["asyncpg", "psycopg"])
+def test_async_sessions_of_sqlalchemy(place: Endpoint, driver: str) -> None:
+    engine = create_async_engine(url(place, driver), poolclass=NullPool)
 
     async def book_async() -> bool:
         async with AsyncSession(engine) as session:

@@ -1,10 +1,12 @@
 """Bad input is told in one sentence."""
 
 from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
 import pytest
 
+from acidtest.app import explore
 from acidtest.app.errors import code_of
 from acidtest.app.interleave import Interleave
 from acidtest.app.operation import operations_of
@@ -75,6 +77,18 @@ def test_replay_ids_that_cannot_be(text: str, said: str) -> None:
         order_of(text, ("A", "B"))
 
 
+def test_sqlite_is_refused() -> None:
+    with pytest.raises(UsageError, match="opens an SQLite database"):
+        explore(lambda: import_module("sqlite3").connect(":memory:"))
+
+
+def test_the_drivers_are_as_before_afterwards() -> None:
+    before = import_module("sqlite3").connect
+    with pytest.raises(UsageError):
+        explore(lambda: import_module("sqlite3").connect(":memory:"))
+    assert import_module("sqlite3").connect is before
+
+
 def test_codes_are_found_behind_wrappers() -> None:
     class DriverError(Exception):
         sqlstate = "40001"
@@ -83,6 +97,12 @@ def test_codes_are_found_behind_wrappers() -> None:
     wrapper.__cause__ = DriverError()
     assert code_of(wrapper) == "40001"
     assert code_of(ValueError("no code")) is None
+
+
+def test_numbers_come_before_states() -> None:
+    error = import_module("pymysql").err.OperationalError(1213, "Deadlock found")
+    error.sqlstate = "40001"
+    assert code_of(error) == "1213"
 
 
 def test_results_become_plain_data() -> None:

@@ -17,6 +17,7 @@ from acidtest.app.judge import Names, failed_alone
 from acidtest.app.operation import Operation
 from acidtest.app.rest import Limits
 from acidtest.app.script import Script
+from acidtest.app.shapes import without_values
 from acidtest.errors import UsageError
 from acidtest.model import Level, Schema, State
 from acidtest.model.application import Breach, End, ForcedRun, Result, Segment
@@ -68,6 +69,7 @@ class Bench:
         self.guest: Guest | None = None
         self.ground: Ground | None = None
         self.reader: Reader = Reader(Schema(), "")
+        self._touching: dict[str, bool] = {}
         self._endpoint: Endpoint | None = None
         self._breaches: list[Breach] = []
         look = self._look if options.always else None
@@ -100,8 +102,10 @@ class Bench:
         return self.guest
 
     def _touches_tables(self, sql: str) -> bool:
-        access = self.reader.access(sql)
-        return bool(access.tables)
+        shape = without_values(sql)  # values do not matter, and a parse takes longer than most statements
+        if shape not in self._touching:
+            self._touching[shape] = bool(self.reader.access(sql).tables)
+        return self._touching[shape]
 
     def _close_thread(self) -> None:
         if self.options.close is not None:
@@ -138,6 +142,15 @@ class Bench:
             monotonic() - began,
             self.conductor.hold_lost,
         )
+
+    def crew_seconds(self, script: Script, names: Names) -> float:
+        """How long operations take under the gate, without looking at the tables and undoing."""
+        began = monotonic()
+        self.crew.run(script, names)
+        seconds = monotonic() - began
+        if self.ground is not None:
+            self.ground.restore(self.ground.state())
+        return seconds
 
     def run_serially(self, names: Names) -> ForcedRun:
         """These operations one after the other."""

@@ -49,6 +49,8 @@ class Standing:
     flying: tuple[Ticket, ...]
     running: tuple[Part, ...]
     somebody_at_gate: bool
+    alone: bool
+    """Whether one operation is under way and no other: then nobody can hold it up."""
 
 
 class Board:
@@ -88,6 +90,7 @@ class Board:
                 tuple(ticket for part in parts for ticket in part.flying),
                 tuple(part for part in parts if part.is_running),
                 any(part.at_gate for part in parts),
+                sum(part.started and not part.done for part in parts) < 2,
             )
 
     def done_by(self, name: str) -> list[Call]:
@@ -112,7 +115,7 @@ class Board:
             return False
 
     def answered(self, ticket: Ticket, outcome: Outcome) -> bool:
-        """A statement was answered; False if that is of no interest any more."""
+        """A statement was answered; whether the conductor should hear of it: it may have released another."""
         part = self.parts.get(ticket.operation)
         if part is None or ticket not in part.flying:
             return False
@@ -137,7 +140,7 @@ class Board:
                     blocked_by=ticket.blocked_by,
                 )
             )
-        return True
+            return any(other.flying for other in self.parts.values())
 
     def withdraw(self, ticket: Ticket) -> None:
         """What fails before its statement is sent is not under way any more."""
@@ -211,6 +214,10 @@ class Board:
         part.flying.append(ticket)
 
     def _note_prevented(self, part: Part) -> None:
+        if self.prevented is None and part.is_running:
+            self.prevented = Prevention(
+                part.name, part.passed, "", ()
+            )  # it waits for no statement of its own
         for ticket in part.flying:
             if self.prevented is None and ticket.waited:
                 self.prevented = Prevention(part.name, ticket.index, ticket.request.sql, ticket.blocked_by)

@@ -202,10 +202,9 @@ class Conductor(Gate):
     def leave(self, ticket: Ticket, outcome: Outcome) -> None:
         if isinstance(outcome, Failed) and self.guest is not None:
             outcome = replace(outcome, kind=self.guest.classify(outcome.code))
-        if not self._board.answered(ticket, outcome):
-            return
         ticket.link.in_use = ticket.link.transaction() is not TransactionState.NONE
-        self._rest.bell.ring()
+        if self._board.answered(ticket, outcome) or self._look is not None:
+            self._rest.bell.ring()
         if self._is_cut(ticket, before=False):
             raise StoppedError
 

@@ -30,10 +30,11 @@ def code_of(error: BaseException) -> str | None:
 def _own_code(error: BaseException) -> str | None:
     if isinstance(error, LinkError):
         return error.code
-    for name in ("sqlstate", "pgcode"):
-        if isinstance(code := getattr(error, name, None), str):
-            return code
+    # The number comes first: some of these drivers tell a SQLSTATE too, which says less.
     numbered = type(error).__module__.startswith(_NUMBERED)
     if numbered and len(error.args) > 1 and isinstance(error.args[0], int):
         return str(error.args[0])
+    for name in ("sqlstate", "pgcode"):
+        if isinstance(code := getattr(error, name, None), str):
+            return code
     return None

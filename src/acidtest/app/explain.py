@@ -141,6 +141,8 @@ def _prevented_by(run: ForcedRun) -> str:
     for name, result in run.results.items():
         if result.refused and result.kind is not None:
             return f"operation {name} is refused: {result.kind.value.replace('-', ' ')}"
+    if run.prevented is not None and not run.prevented.sql:
+        return f"operation {run.prevented.operation} waits for something outside the database"
     if run.prevented is not None:
         return f"operation {run.prevented.operation} waits for {', '.join(run.prevented.by) or 'a lock'}"
     return "the outcome is that of a serial order"

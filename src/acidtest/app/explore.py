@@ -91,8 +91,8 @@ class Explorer:
         first = bench.run_serially(bench.names)
         if bench.ground is None or bench.guest is None:
             raise UsageError(
-                "the operations sent no statement that acidtest saw; it knows psycopg 3 and 2, PyMySQL,"
-                " mysqlclient and asyncpg, and what is built on them"
+                "the operations sent no statement that acidtest saw; it knows psycopg 3 and 2, asyncpg"
+                " and PyMySQL, and what is built on them, on connections that operations open or use"
             )
         self.reader = bench.reader
         bench.ground.watch_only(self._written(first), first.final)

@@ -21,7 +21,10 @@ from acidtest.targets import Guest, Session, Waits
 ROUND_S = 0.002
 """How often to look around while operations run on by themselves."""
 
-ELSEWHERE_S = 1.0
+ALONE_S = 0.05
+"""The same while nobody can hold up the only one that is under way; the bell tells of its end."""
+
+ELSEWHERE_S = 3.0
 """An operation that is not at the gate for so long while others are waits for something outside the
 database."""
 
@@ -129,6 +132,8 @@ class Rest:
             asked_about = now.changes
 
     def _pause_s(self, now: Standing, asked_about: int) -> float:
+        if now.alone:
+            return ALONE_S
         if not now.flying:
             return ROUND_S
         if self._inquiry is None or asked_about != now.changes:
@@ -142,7 +147,7 @@ class Rest:
         if self.bell in ready:
             self.bell.hush()
         inquiry = self._inquiry
-        if inquiry is None or not before.flying or board.standing().changes != before.changes:
+        if inquiry is None or not before.flying or before.alone or board.standing().changes != before.changes:
             return waiting
         if inquiry.watch in ready and (waits := inquiry.answer()) is not None:
             if board.standing().changes == before.changes:

@@ -11,6 +11,7 @@ import click
 from rich.console import Console
 from rich.table import Table
 
+from acidtest.bench.app import AppResult, bench_app
 from acidtest.bench.check import CheckResult, bench_check
 from acidtest.bench.execute import ExecuteResult, bench_execute
 from acidtest.bench.fuzz import FuzzResult, bench_fuzz
@@ -19,6 +20,7 @@ from acidtest.bench.judge import JudgeResult, bench_judge
 from acidtest.bench.oracles import OraclesResult, bench_oracles
 from acidtest.bench.reduce import ReduceResult, bench_reduce, stored_findings
 from acidtest.cli.options import Decorator, complete_target, oracle_option
+from acidtest.cli.progress import working
 from acidtest.errors import UsageError
 from acidtest.generate import profile_of
 from acidtest.histories.generate import Isolation
@@ -256,6 +258,44 @@ def check(transactions: tuple[int, ...], isolation: str, seed: int, as_json: boo
     console = Console(stderr=True, quiet=as_json)
     say: Callable[[str], object] = lambda step: console.print(f"{step} ...")  # noqa: E731
     _show(list(bench_check(transactions, Isolation(isolation), seed, say)), as_json, _check_table)
+
+
+@bench.command()
+@click.option(
+    "--target",
+    default="postgres@18",
+    show_default=True,
+    metavar="SPEC",
+    shell_complete=complete_target,
+    help="A PostgreSQL server that is installed.",
+)
+@click.option("--runs", type=click.IntRange(min=1), default=100, show_default=True, help="Runs of each kind.")
+@click.option("--json", "as_json", is_flag=True, help="Print the figures as JSON (docs/json.md).")
+def app(target: str, runs: int, as_json: bool) -> None:
+    """What the gate of application testing costs a statement, and how many orders it forces in a second.
+
+    The base is the same operation without a gate, in the same process.
+    """
+    with working() as say:
+        results = bench_app(target, runs, say)
+    _show(results, as_json, _app_table)
+
+
+def _app_table(results: Sequence[AppResult]) -> Table:
+    table = _table(
+        ("target", "operation"), ("statements", "plain ms", "gated ms", "gate us/statement", "orders/s")
+    )
+    for one in results:
+        table.add_row(
+            one.target,
+            one.operation,
+            str(one.statements),
+            f"{one.plain_ms:.2f}",
+            f"{one.gated_ms:.2f}",
+            f"{one.gate_us:.0f}",
+            f"{one.runs_per_second:.0f}",
+        )
+    return table
 
 
 def _each(targets: Sequence[str], quiet: bool) -> Iterator[tuple[Target, Callable[[str], object]]]:

@@ -97,7 +97,8 @@ Order = tuple[Segment, ...]
 
 @dataclass(frozen=True, slots=True)
 class Prevention:
-    """An order that the DBMS did not let happen: a statement had to wait for other operations."""
+    """An order that could not happen: a statement had to wait for other operations. Without a statement, the
+    operation waited for something outside the database."""
 
     operation: str
     index: int

@@ -10,7 +10,6 @@ FRONT_ENDS = {
     "psycopg": "psycopg3",
     "psycopg2": "psycopg2",
     "pymysql": "pymysql",
-    "MySQLdb": "mysqlclient",
     "asyncpg": "asyncpg",
     "sqlite3": "sqlite",
 }
@@ -21,6 +20,6 @@ def install() -> Patches:
     """Wrap every driver that the application can have; give back what undoes it."""
     patches = Patches()
     for driver, name in FRONT_ENDS.items():
-        if find_spec(driver) is not None and find_spec(f"{__name__}.{name}") is not None:
+        if find_spec(driver) is not None:
             import_module(f"{__name__}.{name}").patch(patches)
     return patches

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from typing import Any
+from typing import Any, Generic, TypeVar
 from weakref import WeakKeyDictionary
 
 from acidtest.app.gate import Link
 
 Wrapper = Callable[..., Any]
+Own = TypeVar("Own", bound=Link)
 
 
 class Patches:
@@ -36,14 +37,14 @@ class Patches:
         self._undo.close()
 
 
-class Links:
+class Links(Generic[Own]):
     """The links of a driver's connections, made when one is seen first."""
 
-    def __init__(self, make: Callable[[Any], Link]) -> None:
+    def __init__(self, make: Callable[[Any], Own]) -> None:
         self._make = make
-        self._known: WeakKeyDictionary[Any, Link] = WeakKeyDictionary()
+        self._known: WeakKeyDictionary[Any, Own] = WeakKeyDictionary()
 
-    def of(self, connection: Any) -> Link:
+    def of(self, connection: Any) -> Own:
         """The link of a connection."""
         link = self._known.get(connection)
         if link is None:

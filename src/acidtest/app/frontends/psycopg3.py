@@ -85,7 +85,7 @@ def patch(patches: Patches) -> None:
     _patch_async(patches, psycopg, transaction, Links(AsyncLink))
 
 
-def _patch_sync(patches: Patches, psycopg: Any, transaction: Any, links: Links) -> None:
+def _patch_sync(patches: Patches, psycopg: Any, transaction: Any, links: Links[Any]) -> None:
     def executing(original: Any) -> Any:
         def execute(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
             def send(instead: str | None) -> Any:
@@ -162,7 +162,7 @@ def _patch_sync(patches: Patches, psycopg: Any, transaction: Any, links: Links) 
     patches.replace(psycopg.Connection, "set_autocommit", _keeping_autocommit(links))
 
 
-def _keeping_autocommit(links: Links) -> Any:
+def _keeping_autocommit(links: Links[Any]) -> Any:
     """Where the gate holds one transaction open over the whole operation, the driver must not mind it."""
 
     def make(original: Any) -> Any:
@@ -177,7 +177,7 @@ def _keeping_autocommit(links: Links) -> Any:
     return make
 
 
-def _patch_async(patches: Patches, psycopg: Any, transaction: Any, links: Links) -> None:
+def _patch_async(patches: Patches, psycopg: Any, transaction: Any, links: Links[Any]) -> None:
     def executing(original: Any) -> Any:
         async def execute(self: Any, query: Any, params: Any = None, **options: Any) -> Any:
             async def send(instead: str | None) -> Any:

@@ -9,9 +9,11 @@ from acidtest.app.frontends.patching import Links, Patches
 from acidtest.app.gate import Link, LinkError, Request, passing, rows_of
 from acidtest.model import Affected, ErrorKind, Failed, Outcome, TransactionState, Undone
 from acidtest.servers.base import Endpoint
+from acidtest.sql import StatementKind, kind_of
 
 MODULE = "pymysql.connections"
 _IN_TRANSACTION = 1  # SERVER_STATUS_IN_TRANS
+_ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)
 
 
 class PyMySQLLink(Link):
@@ -25,6 +27,8 @@ class PyMySQLLink(Link):
         super().__init__()
         self._connection = ref(connection)
         self._number: int = connection.thread_id()
+        self.has_read = False
+        """Whether a query has begun a transaction: PyMySQL does not keep the status that comes with rows."""
 
     @property
     def connection(self) -> Any:
@@ -54,7 +58,8 @@ class PyMySQLLink(Link):
         connection = self.connection
         if connection is None or not connection.open:
             return TransactionState.NONE
-        return TransactionState.OPEN if connection.server_status & _IN_TRANSACTION else TransactionState.NONE
+        is_open = connection.server_status & _IN_TRANSACTION or self.has_read
+        return TransactionState.OPEN if is_open else TransactionState.NONE
 
     def ask(self, sql: str) -> str:
         connection = self.connection
@@ -67,9 +72,11 @@ class PyMySQLLink(Link):
             raise LinkError(number, str(error)) from error
         finally:
             connection._result, connection._affected_rows = kept
+        self.has_read = self.has_read and kind_of(sql) not in _ENDS
         return "" if not rows else str(rows[0][0])
 
     def released(self) -> None:
+        self.has_read = False
         type(self).send_autocommit(self.connection)
 
 
@@ -88,9 +95,14 @@ def patch(patches: Patches) -> None:
 
             def send(instead: str | None) -> Any:
                 count = original(self, sql if instead is None else instead, unbuffered)
+                kind = kind_of(text)
+                link.has_read = kind not in _ENDS and (
+                    link.has_read or (kind is StatementKind.QUERY and not self.get_autocommit())
+                )
                 return self, count
 
-            return passing(links.of(self), Request(text), send, _outcome, failure)[1]
+            link = links.of(self)
+            return passing(link, Request(text), send, _outcome, failure)[1]
 
         return query
 
@@ -100,8 +112,12 @@ def patch(patches: Patches) -> None:
                 link = links.of(self)
                 if link.transaction() is TransactionState.NONE:
                     return original(self)
-                request = Request(word, is_control=True)
-                return passing(link, request, lambda _: original(self), done, failure, lambda: None)
+
+                def send(_: str | None) -> None:
+                    original(self)
+                    link.has_read = False
+
+                return passing(link, Request(word, is_control=True), send, done, failure, lambda: None)
 
             return end
 
@@ -116,7 +132,11 @@ def patch(patches: Patches) -> None:
 
     def autocommit(original: Any) -> Any:
         def send_autocommit_mode(self: Any) -> Any:
-            return None if links.of(self).held_open else original(self)
+            link = links.of(self)
+            if link.held_open:
+                return None
+            link.has_read = link.has_read and not self.autocommit_mode  # it commits
+            return original(self)
 
         return send_autocommit_mode
 
