@@ -114,7 +114,7 @@ def _is_apart(index: Index) -> bool:
     return index.unique and index.clustered is False
 
 
-def _fixes_a_column(test: exp.Expression) -> bool:
+def _fixes_a_column(test: object) -> bool:
     """`column = value` or `column IN (values)`."""
     return isinstance(test, exp.EQ | exp.In) and isinstance(test.this, exp.Column)
 
