@@ -4,7 +4,7 @@
 -- target: tidb
 -- level: REPEATABLE READ
 -- tx2 commits a row after tx1's snapshot. tx1 does not see it, but its MAX does, which reads the table from its end.
--- A bug of the store that is embedded in TiDB (unistore), as reported; clusters with TiKV do not have it.
+-- A bug of the store that is embedded in TiDB (unistore), as reported.
 -- Found by acidtest fuzz on TiDB 5.4.2.
 -- setup
 CREATE TABLE t (a INT PRIMARY KEY);

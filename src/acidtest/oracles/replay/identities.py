@@ -94,6 +94,8 @@ class Identities:
     def counted(self, state: SessionState, shape: Shape, effect: Effect) -> Effect:
         """The effect of a write that may have counted such rows twice."""
         table = shape.target or ""
+        if not state.locked_by_key or not _names_a_key(self._schema.table(table), shape):
+            return effect
         twice = sum(self._shows_twice(state, table, row) for row in effect.worked_on)
         more = {count + extra for count in effect.counts for extra in range(1, twice + 1)}
         return replace(effect, counts=effect.counts | more) if more else effect
@@ -115,6 +117,13 @@ def _is_apart(index: Index) -> bool:
 def _fixes_a_column(test: object) -> bool:
     """`column = value` or `column IN (values)`."""
     return isinstance(test, exp.EQ | exp.In) and isinstance(test.this, exp.Column)
+
+
+def _names_a_key(table: Table, shape: Shape) -> bool:
+    """Whether the condition of a statement names a column of a unique index that rows are not kept by."""
+    where = shape.tree.args.get("where")
+    named = {one.name.lower() for one in where.find_all(exp.Column)} if where is not None else set()
+    return any(_is_apart(index) and named & {one.lower() for one in index.columns} for index in table.indexes)
 
 
 def _folded(key: Row) -> Row:
