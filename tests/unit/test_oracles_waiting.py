@@ -99,14 +99,14 @@ def test_a_deviation_does_not_explain_a_dirty_read_of_nobodys_work() -> None:
     assert not found.explained_by
 
 
-def taken_back(count: int, *left: tuple[int, int]) -> Verdict:
-    """tx1 moves row 1 to another key and takes that back; tx2 has passed by its old place meanwhile."""
+def taken_back(count: int, *left: tuple[int, int], moved: int = 1) -> Verdict:
+    """tx1 moves rows to other keys and takes that back; tx2 has passed by their old places meanwhile."""
     world = replace(
         WORLD, dbms="mariadb", version="11.8.6-MariaDB", settings={"innodb_snapshot_isolation": "ON"}
     )
     steps: tuple[Step, ...] = (
         ("tx1", "BEGIN", None),
-        ("tx1", "UPDATE t SET id = 3 WHERE id = 1", 1),
+        ("tx1", f"UPDATE t SET id = id + 2 WHERE id <= {moved}", moved),
         ("tx2", "UPDATE t SET v = 0", After(3, count)),
         ("tx1", "ROLLBACK", None),
     )
@@ -117,6 +117,12 @@ def taken_back(count: int, *left: tuple[int, int]) -> Verdict:
 def test_a_row_is_passed_by_for_a_deletion_that_is_taken_back() -> None:
     assert taken_back(2, (1, 0), (2, 0)).judgement is Judgement.PASS
     found = taken_back(1, (1, 10), (2, 0)).violation
+    assert found is not None
+    assert {one.id for one in found.explained_by} == {"MDEV-27992", "MDEV-39874"}
+
+
+def test_several_rows_are_passed_by_one_after_the_other() -> None:
+    found = taken_back(0, *ROWS, moved=2).violation
     assert found is not None
     assert {one.id for one in found.explained_by} == {"MDEV-27992", "MDEV-39874"}
 

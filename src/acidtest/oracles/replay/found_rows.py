@@ -334,11 +334,17 @@ class FoundRows:
             return False
         deciding = old if claim.passes_by_unmatched else dirty
         return self._is_passed_by(record, shape, deciding, views) and not self._is_reached_late(
-            record, shape, old, dirty, views
+            claim, record, shape, old, dirty, views
         )
 
     def _is_reached_late(
-        self, record: Record, shape: Shape, old: Version, dirty: Version, views: Views | None
+        self,
+        claim: Claim,
+        record: Record,
+        shape: Shape,
+        old: Version,
+        dirty: Version,
+        views: Views | None,
     ) -> bool:
         """Whether the statement must have waited for the holder of a row at another row before. Then
         the holder had ended when it came to this one."""
@@ -348,7 +354,8 @@ class FoundRows:
             if table != shape.target or row == dirty.row or held.writer != dirty.writer:
                 continue
             before = self._committed_at_launch(record, table, row)
-            if before is None or self._is_passed_by(record, shape, before, views):
+            deciding = before if claim.passes_by_unmatched else held
+            if before is None or deciding is None or self._is_passed_by(record, shape, deciding, views):
                 continue
             other = scan_place(self._schema.table(table), shape, before)
             if place is not None and other is not None and other < place:
