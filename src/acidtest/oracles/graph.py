@@ -39,10 +39,17 @@ class GraphOracle:
 
     def judge(self, history: History) -> Verdict | None:
         """The verdict; None where the walk itself found a violation, so that there is no trace to trust."""
-        verdict = _judge(history, self._walks.of(history))
+        walk = self._walks.of(history)
+        verdict = _judge(history, walk)
         if verdict is None:
             return None
-        return explained(history, verdict, lambda claims: _judge(history, HistoryWalk(history, claims)))
+
+        def again(claims: Claims) -> Verdict | None:
+            """Where the walk broke off, a deviation with which it comes to its end explains the whole run."""
+            other = HistoryWalk(history, claims)
+            return other.verdict if walk.verdict.is_violation else _judge(history, other)
+
+        return explained(history, verdict, again)
 
     def close(self) -> None:
         """Nothing is held."""
