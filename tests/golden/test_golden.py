@@ -2,6 +2,7 @@
 
 import pytest
 
+from acidtest import corpus
 from acidtest.claims.deviations import DEVIATIONS
 from tests.golden.judging import UNEXPLAINED, said_of
 from tests.golden.record import to_be_recorded
@@ -40,7 +41,9 @@ def test_the_whole_corpus_is_recorded(server: str) -> None:
 
 @pytest.mark.parametrize("server", SERVERS)
 def test_few_golden_histories_are_undecided(server: str) -> None:
-    said = list(verdicts_of(server).values())
+    # Bugs use whatever SQL they need; how many of them no oracle decides is a question of its own.
+    bugs = {case.id for case in corpus.bugs()}
+    said = [one for name, one in verdicts_of(server).items() if name.rpartition("@")[0] not in bugs]
     undecided = [one for one in said if one.startswith("solver: unknown")]
     assert len(undecided) <= UNDECIDED_SHARE.get(server, 0.05) * len(said)
 

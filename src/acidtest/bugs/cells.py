@@ -18,12 +18,15 @@ from acidtest.model import (
     Blocked,
     BugKind,
     Case,
+    ErrorKind,
     ExpectEnd,
     Failed,
     History,
     Indeterminate,
     Level,
     Overran,
+    Record,
+    TransactionState,
     Undone,
 )
 
@@ -134,9 +137,11 @@ def _compare(history: History, plain: History) -> tuple[Found, str]:
 def judge(history: History) -> tuple[Found, str]:
     """What a run says about the bug of its case."""
     unmet = check(history)
+    crash = history.case.bug is not None and history.case.bug.kind is BugKind.CRASH
     if history.server_died:
-        crash = history.case.bug is not None and history.case.bug.kind is BugKind.CRASH
         return (Found.SHOWS if crash else Found.UNKNOWN), "the server died"
+    if crash and any(map(_lost, history.records)):
+        return Found.SHOWS, "a server process died and took its sessions along"
     if endless := _endless(history, unmet):
         return Found.SHOWS, f"expected {endless.expected}, got {endless.observed or 'no answer'}"
     if any(isinstance(record.outcome, Indeterminate) for record in history.records):
@@ -155,6 +160,13 @@ def judge(history: History) -> tuple[Found, str]:
     if unmet:
         return Found.SHOWS, f"expected {unmet[0].expected}, got {unmet[0].observed}"
     return Found.HIDDEN, ""
+
+
+def _lost(record: Record) -> bool:
+    """Whether the session was lost by the statement."""
+    outcome = record.outcome
+    lost = isinstance(outcome, Failed) and outcome.kind is ErrorKind.CONNECTION_LOST
+    return lost or isinstance(outcome, Indeterminate)
 
 
 def _endless(history: History, unmet: Sequence[Unmet]) -> Unmet | None:
@@ -179,16 +191,13 @@ def _is_the_bug(history: History, unmet: Sequence[Unmet]) -> bool:
 
 def _unfit(history: History, unmet: Sequence[Unmet]) -> Failed | None:
     """An error beside the point: at a statement of which nothing is expected, or such that a version lacks
-    something. What comes after an unmet expectation is its consequence."""
+    something. What comes after an unmet expectation or in a failed transaction is a consequence."""
     steps = {step.index: step for step in history.case.steps}
     wrong = [one.step for one in unmet if one.step is not None]
     for record in history.records:
         outcome, judged = record.outcome, bool(steps[record.step].statement.expect)
-        if (
-            not isinstance(outcome, Failed)
-            or outcome.kind in PREVENTING
-            or record.step > min(wrong, default=record.step)
-        ):
+        late = record.step > min(wrong, default=record.step) or record.before is TransactionState.FAILED
+        if not isinstance(outcome, Failed) or outcome.kind in PREVENTING or late:
             continue
         if not judged and not history.case.compared:
             return outcome

@@ -4,8 +4,18 @@
 -- target: postgres
 -- level: SERIALIZABLE
 -- seen: postgres@9.6.24 SER
+-- seen: postgres@10.5 SER
+-- seen: postgres@10.6 SER
+-- seen: postgres@11.1 SER
+-- seen: postgres@11.5 SER
+-- seen: postgres@12.3 SER
 -- seen: postgres@12.22 SER
+-- seen: postgres@13.22 SER
+-- seen: postgres@14.2 SER
+-- seen: postgres@15.2 SER
 -- seen: postgres@15.18 SER
+-- seen: postgres@17.5 SER
+-- seen: postgres@18.3 SER
 -- seen: postgres@18.4 SER
 -- tx1's INSERT finds the row 0 and leaves it alone, which is a read of it; tx2 does not see tx1's row 1 and deletes
 -- the row 0. If tx1 came first, tx2 would have read two rows; if tx2 came first, tx1 would have inserted two.

@@ -8,10 +8,20 @@
 -- fixed: 12.4
 -- level: SERIALIZABLE
 -- seen: postgres@9.6.24 no level
+-- seen: postgres@10.5 SER
+-- seen: postgres@10.6 SER
+-- seen: postgres@11.1 SER
+-- seen: postgres@11.5 SER
 -- seen: postgres@12.2 SER
 -- seen: postgres@12.3 SER
 -- seen: postgres@12.22 no level
+-- seen: postgres@13.1 no level
+-- seen: postgres@13.22 no level
+-- seen: postgres@14.2 no level
+-- seen: postgres@15.2 no level
 -- seen: postgres@15.18 no level
+-- seen: postgres@17.5 no level
+-- seen: postgres@18.3 no level
 -- seen: postgres@18.4 no level
 -- tx1 and tx2 each look for the row that the other one inserts, and find nothing: no serial order gives that. Before
 -- tx2 looks, tx3 updates tx1's row. Neither version of the row is visible to tx2, so PostgreSQL had to note a conflict with the
