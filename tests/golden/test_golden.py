@@ -16,7 +16,7 @@ NEVER_SEEN = {"MYSQL-100328"}
 NEW: dict[str, str] = {}
 """Histories that are violations without an explanation: each was looked at."""
 
-UNDECIDED_SHARE = {"mysql-5.6": 0.2}
+UNDECIDED_SHARE = {"mysql-5.6": 0.225}
 """How many may be undecided, where it is more than 5 %."""
 
 
