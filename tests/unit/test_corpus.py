@@ -1,11 +1,14 @@
 """The corpus' files are well formed and can be found by every name they have."""
 
+from pathlib import Path
+
 import pytest
 
 from acidtest import corpus
 from acidtest.corpus.documented import DOCUMENTED, documented
 from acidtest.errors import UsageError
 from acidtest.model import Case, Level
+from tests.quality.corpus_table import table
 
 EVERYTHING = (*corpus.bugs(), *corpus.anomalies())
 
@@ -100,3 +103,8 @@ def test_mariadb_prevents_lost_updates_from_11_6_2_on(version: str, lost: bool) 
 
 def test_nothing_is_said_of_an_unknown_dbms() -> None:
     assert documented("tidb", "8.5.4", Level.REPEATABLE_READ) is None
+
+
+def test_the_document_lists_every_bug() -> None:
+    text = (Path(__file__).parents[2] / "docs" / "corpus.md").read_text()
+    assert table() in text, "python -m tests.quality.corpus_table prints the table"

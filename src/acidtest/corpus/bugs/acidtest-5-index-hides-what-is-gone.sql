@@ -3,6 +3,7 @@
 -- link: https://mariadb.com/docs/server/server-usage/storage-engines/innodb/innodb-system-variables#innodb_snapshot_isolation
 -- target: mariadb >=11.6.2
 -- level: REPEATABLE READ
+-- seen: mariadb@11.8.6 RR
 -- With innodb_snapshot_isolation=ON (the default from 11.6.2 on) REPEATABLE READ is to be snapshot isolation: a
 -- statement that comes to lock a row which another transaction has changed since the snapshot fails with error
 -- 1020. Without the index it does. By way of the index the UPDATE passes the deleted row by and reports 0 rows,

@@ -3,6 +3,8 @@
 -- link: https://duckdb.org/docs/stable/connect/concurrency
 -- target: duckdb
 -- level: SNAPSHOT
+-- seen: duckdb@1.4.3 SI
+-- seen: duckdb@2.0.0 SI
 -- DuckDB documents that the second of two transactions that edit the same row fails with a conflict. It does if both
 -- set a value. If the first sets a value and the second sets the column to NULL, both commit, and the column is NULL,
 -- whoever commits last. The other way round the second fails. DuckDB keeps what is NULL apart from the values.

@@ -5,15 +5,19 @@
 -- target: mariadb
 -- level: SERIALIZABLE
 -- server: --query-cache-type=1 --query-cache-size=1M
+-- seen: mariadb@10.5.23 SER
+-- seen: mariadb@10.11.19 SER
+-- seen: mariadb@11.8.6 SER
+-- seen: mysql@5.6.24 SER
 -- The second read of tx1 comes from the query cache and locks nothing, so tx2's insert does not wait and
 -- tx1 would see a phantom. Reported at SERIALIZABLE (thesis, section 4.4, for MySQL 5.7.31; fixed).
--- The thesis has no listing; these are our steps after its description. Level tx0 is not
--- SERIALIZABLE because such a read is not put into the cache.
--- level tx0: REPEATABLE READ
+-- The thesis has no listing; these are our steps after its description. tx0 is never
+-- SERIALIZABLE, because such a read is not put into the cache.
 -- setup
 CREATE TABLE t (c1 INT);
 INSERT INTO t VALUES (1), (2);
 -- schedule
+/* tx0 */ SET SESSION TRANSACTION ISOLATION LEVEL REPEATABLE READ;
 /* tx0 */ SET SESSION query_cache_type = 1;
 /* tx0 */ BEGIN;
 /* tx0 */ SELECT * FROM t;

@@ -3,6 +3,8 @@
 -- link: https://github.com/pingcap/tidb/issues/46900
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: tidb@5.4.2 RR
+-- seen: tidb@5.4.2?mode=optimistic no level
 -- tx2 deletes a row after tx1's snapshot; tx1 then inserts its key anew. The table is not kept by its primary key, so
 -- the snapshot still shows the deleted row beside the new one, and tx1 commits.
 -- As reported; also pull request 44188. Found by acidtest fuzz on TiDB 5.4.2.

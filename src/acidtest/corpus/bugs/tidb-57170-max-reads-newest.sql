@@ -3,6 +3,8 @@
 -- link: https://github.com/pingcap/tidb/issues/57170
 -- target: tidb
 -- level: REPEATABLE READ
+-- seen: tidb@5.4.2 RR
+-- seen: tidb@5.4.2?mode=optimistic RR
 -- tx2 commits a row after tx1's snapshot. tx1 does not see it, but its MAX does, which reads the table from its end.
 -- A bug of the store that is embedded in TiDB (unistore), as reported.
 -- Found by acidtest fuzz on TiDB 5.4.2.
