@@ -194,7 +194,7 @@ def test_completion_scripts(acidtest: Acidtest, shell: str) -> None:
         (["run", "no-such-case"], "'no-such-case' is neither a file nor a case of the corpus"),
         (["run", "{met}", "-t", "oracle"], "unknown target 'oracle'; known are postgres"),
         (["run", "{met}", "-t", "oracle://host/"], "unknown kind of address oracle://"),
-        (["run", "{met}", "-t", "sqlite@3"], "write just 'sqlite'"),
+        (["run", "{met}", "-t", "sqlite@0.1"], "run: acidtest server install sqlite@0.1"),
         (["run", "{met}", "-t", "sqlite", "-l", "RCC"], "unknown isolation level 'RCC'"),
         (["run", "{met}", "-t", "sqlite", "-l", "RC"], "sqlite has no isolation level READ COMMITTED"),
         (["run", "{met}", "-t", "mysql://root@127.0.0.1:99999/"], "is not a number from 0 to 65535"),
