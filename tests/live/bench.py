@@ -3,7 +3,7 @@
 import pytest
 
 from acidtest.examine import Examiner
-from acidtest.model import Case, History, Verdict
+from acidtest.model import Case, History, Judgement, Verdict
 from acidtest.oracles.registry import ORACLES
 from acidtest.targets.resolve import open_target
 
@@ -19,9 +19,11 @@ class Bench:
         return self.executor.run(case, fresh)
 
     def judge(self, history: History) -> dict[str, Verdict]:
-        """By oracle, of those that have something to say."""
+        """By oracle, of those that have something to say. `replay` may abstain, with its reason."""
         verdicts = {verdict.oracle: verdict for verdict in self.examiner.judge(history)}
         assert not [verdict for verdict in verdicts.values() if verdict.defect]
+        if "replay" in verdicts and verdicts["replay"].judgement is Judgement.UNKNOWN:
+            assert verdicts.pop("replay").reason
         return verdicts
 
     def close(self) -> None:
