@@ -1206,3 +1206,16 @@ def test_a_snapshot_older_than_truncate_is_unknown() -> None:
         final=(),
     )
     assert "older than a TRUNCATE" in unknown(history)
+
+
+def test_a_row_that_is_gone_after_the_wait_is_not_expected_although_a_subquery_saw_it() -> None:
+    sql = "SELECT * FROM t WHERE id = (SELECT MIN(id) FROM t) FOR SHARE"
+    history = told(
+        RC,
+        ("tx1", "BEGIN", None),
+        ("tx1", "DELETE FROM t WHERE id = 1", 1),
+        ("tx2", sql, After(3, [])),
+        ("tx1", "COMMIT", None),
+        final=((2, 20),),
+    )
+    assert "reads its table in a subquery" in unknown(history)

@@ -270,18 +270,20 @@ class Reads:
         if state.claim.locking_read is not Sees.SNAPSHOT:
             return views
         if shape.target is not None:
-            return self._with_found_rows(state, shape, views, work)
+            return self._with_found_rows(state, record, shape, views, work)
         self._require_unchanged(state, record, shape, views)
         return views
 
     def _with_found_rows(
-        self, state: SessionState, shape: Shape, views: Views, work: Sequence[Seen]
+        self, state: SessionState, record: Record, shape: Shape, views: Views, work: Sequence[Seen]
     ) -> Views:
         """The rows that the statement found; a subquery over the same table reads all of its rows."""
         assert shape.target is not None
         if not reads_its_table_again(shape, state.claim.grammar):
             return {**views, shape.target: work}
-        if not set(work) <= set(views[shape.target]):
+        now = self._visibility.views([shape.target], self._visibility.committed(state))
+        changed = record.waited and now[shape.target] != views[shape.target]  # a row may be gone since
+        if changed or not set(work) <= set(views[shape.target]):
             raise UndecidedError("a locking read that waited, and that reads its table in a subquery, too")
         return views
 
