@@ -282,7 +282,8 @@ class Reads:
         if not reads_its_table_again(shape, state.claim.grammar):
             return {**views, shape.target: work}
         now = self._visibility.views([shape.target], self._visibility.committed(state))
-        changed = record.waited and now[shape.target] != views[shape.target]  # a row may be gone since
+        again = record.waited and state.claim.on_conflict is OnConflict.RECHECK  # a row may be gone since
+        changed = again and now[shape.target] != views[shape.target]
         if changed or not set(work) <= set(views[shape.target]):
             raise UndecidedError("a locking read that waited, and that reads its table in a subquery, too")
         return views
