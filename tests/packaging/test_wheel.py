@@ -107,10 +107,10 @@ def test_the_installed_wheel_says_its_version(installed: Path, tmp_path: Path) -
 
 
 def test_the_installed_wheel_knows_the_corpus(installed: Path, tmp_path: Path) -> None:
-    ran = run([installed / "acidtest", "corpus"], tmp_path)
+    ran = run([installed / "acidtest", "bugs", "list"], tmp_path)
     assert ran.returncode == 0, ran.stdout
     assert "MDEV-26642" in ran.stdout
-    assert "p1-dirty-read" in ran.stdout
+    assert "p1-dirty-read" in run([installed / "acidtest", "bugs", "show", "p1-dirty-read"], tmp_path).stdout
 
 
 @pytest.mark.parametrize(("case", "code"), [("p1-dirty-read", 0), ("p4-lost-update", 1)])

@@ -1219,3 +1219,22 @@ def test_a_row_that_is_gone_after_the_wait_is_not_expected_although_a_subquery_s
         final=((2, 20),),
     )
     assert "reads its table in a subquery" in unknown(history)
+
+
+@pytest.mark.parametrize("taken_back", ["UPDATE t SET v = 11 WHERE id = 1", "DELETE FROM t WHERE id = 1"])
+def test_what_was_seen_before_it_was_taken_back_is_no_inconsistency(taken_back: str) -> None:
+    seen = [] if taken_back.startswith("DELETE") else [(1, 11)]
+    history = told(
+        SER,
+        ("tx1", "BEGIN", None),
+        ("tx1", "UPDATE t SET v = 12 WHERE id = 1", 1),
+        ("tx1", "SAVEPOINT s", None),
+        ("tx1", taken_back, 1),
+        ("tx1", "SELECT * FROM t WHERE id = 1", seen),
+        ("tx1", "ROLLBACK TO SAVEPOINT s", None),
+        ("tx1", "COMMIT", None),
+        final=((1, 12), (2, 20)),
+    )
+    said = graph.judge(history)
+    assert said is not None
+    assert said.judgement is Judgement.PASS

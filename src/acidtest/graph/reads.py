@@ -93,6 +93,8 @@ def _saw_another(
 
 def _own_unseen(transaction: TxTrace) -> Iterator[Shown]:
     """`internal`: a transaction has written an object, and a later look of its own shows another version."""
+    if transaction.took_back:
+        return  # a look may have shown what was taken back later
     written: dict[ObjectId, list[TraceVersion]] = {}
     for one in transaction.operations:
         if isinstance(one, Write):

@@ -22,6 +22,7 @@ from acidtest.model.trace import (
     TxTrace,
     Write,
 )
+from acidtest.sql import StatementKind, kind_of
 from acidtest.sql.shape import Shape, Verb, shape_of
 
 Meets = Callable[[Record, Shape, Sequence[Row]], Sequence[bool] | None]
@@ -224,13 +225,25 @@ class _Reader:
                 self._meets,
                 self._gaps,
             )
+        took_back = {one.session for one in self._history.records if _takes_back(one.sql)}
         transactions = tuple(
-            TxTrace(one.id, one.session, one.fate, tuple(self._in_turn(one.id))) for one in self._found.all
+            TxTrace(
+                one.id,
+                one.session,
+                one.fate,
+                tuple(self._in_turn(one.id)),
+                took_back=one.session in took_back,
+            )
+            for one in self._found.all
         )
         return Trace(transactions, order.installed, tuple(dict.fromkeys(self._gaps)))
 
     def _in_turn(self, transaction: int) -> list[Operation]:
         return sorted(self._operations[transaction], key=lambda one: self._found.places[one.step])
+
+
+def _takes_back(sql: str) -> bool:
+    return kind_of(sql) is StatementKind.SAVEPOINT and sql.lstrip()[:8].upper() == "ROLLBACK"
 
 
 def _integer(value: Value) -> int:

@@ -107,7 +107,8 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TxTrace:
-    """One transaction. `began`: when it took its snapshot, or else began; `ended`: when it committed."""
+    """One transaction. `began`: when it took its snapshot, or else began; `ended`: when it committed.
+    `took_back`: it rolled back to a savepoint, and its operations lack what it had written since."""
 
     id: int
     session: str
@@ -115,6 +116,7 @@ class TxTrace:
     operations: tuple[Operation, ...]
     began: Span | None = None
     ended: Span | None = None
+    took_back: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -220,12 +220,14 @@ class Tracer:
             for one in installed:
                 if one.writer != INITIAL_WRITER and one.step is not None:
                     operations[one.writer].append(Write(one.step, one))
+        took_back = {one.writer for _, one in self._chains.undone}
         transactions = tuple(
             TxTrace(
                 number,
                 session,
                 Fate.COMMITTED if self._chains.is_committed(number) else Fate.ABORTED,
                 tuple(operations[number]),
+                took_back=number in took_back,
             )
             for number, session in self._transactions.owners.items()
         )
