@@ -9,17 +9,17 @@ import sys
 import tempfile
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from io import UnsupportedOperation
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any, ClassVar
 
 from acidtest.errors import TargetFailedError, UsageError
-from acidtest.model import ErrorKind, Failed, Level, Reply, Schema, State, TransactionState, Undone, Value
+from acidtest.model import ErrorKind, Failed, Level, Reply, Schema, State, TransactionState, Undone
 from acidtest.servers import embedded
 from acidtest.targets.apart_host import Order
-from acidtest.targets.base import Session, Target, Watch, refuse_parameters
+from acidtest.targets.base import Session, Target, Watch
+from acidtest.targets.inprocess import PromptSession
 
 ANSWER_LIMIT_S = 60.0
 """Twice what a statement may take before the other side stops it."""
@@ -103,24 +103,13 @@ class Process:
             self._process.wait()
 
 
-class ApartSession(Session):
+class ApartSession(PromptSession):
     """A session over there, known by its number."""
 
     def __init__(self, process: Process, number: int) -> None:
+        super().__init__()
         self.process = process
         self.number = number
-        self._reply: Reply | None = None
-
-    def launch(self, sql: str, parameters: Sequence[Value] | None = None) -> None:
-        refuse_parameters(parameters, "a DBMS inside a process")
-        self._reply = self._execute(sql)
-
-    def poll(self) -> Reply | None:
-        reply, self._reply = self._reply, None
-        return reply
-
-    def fileno(self) -> int:
-        raise UnsupportedOperation("statements never wait here, so there is nothing to wait for")
 
     def close(self) -> None:
         self.transaction = TransactionState.NONE
@@ -130,7 +119,7 @@ class ApartSession(Session):
                 with suppress(TargetFailedError):
                     self.process.ask("hang_up", self.number)
 
-    def _execute(self, sql: str) -> Reply:
+    def execute(self, sql: str) -> Reply:
         if self.alive and self.process.alive:
             try:
                 reply, self.alive = self.process.ask("execute", self.number, sql)

@@ -32,7 +32,7 @@ STATEMENT_LIMIT_S = 30.0
 """A statement in this process holds up everything, so it is stopped when it runs longer than that."""
 
 
-class InProcessSession(Session):
+class PromptSession(Session):
     """Runs a statement to its end when it is launched; the reply lies ready for `poll`."""
 
     def __init__(self) -> None:
@@ -50,8 +50,15 @@ class InProcessSession(Session):
     def fileno(self) -> int:
         raise UnsupportedOperation("statements never wait here, so there is nothing to wait for")
 
+    @abstractmethod
     def execute(self, sql: str) -> Reply:
         """Run a statement; whatever the DBMS says of it is in the reply."""
+
+
+class InProcessSession(PromptSession):
+    """A session of a DBMS inside this process."""
+
+    def execute(self, sql: str) -> Reply:
         if self.alive:
             outcome = unsendable(sql) or self._run(sql)
         else:

@@ -2,34 +2,23 @@
 
 from importlib import import_module
 from typing import Any
-from weakref import ref
 
 from acidtest.app.frontends.literals import inlined
-from acidtest.app.frontends.patching import Links, Patches
-from acidtest.app.gate import Link, LinkError, Request, passing_async, rows_of
+from acidtest.app.frontends.patching import DriverLink, Links, Patches
+from acidtest.app.gate import LinkError, Request, passing_async, rows_of
 from acidtest.model import Affected, ErrorKind, Failed, Outcome, TransactionState, Undone
 from acidtest.servers.base import Endpoint
 
 MODULE = "asyncpg"
 
 
-class AsyncpgLink(Link):
+class AsyncpgLink(DriverLink):
     """An `asyncpg.Connection`."""
 
     is_async = True
 
     def __init__(self, connection: Any) -> None:
-        super().__init__()
-        self._connection = ref(connection)
-        self._number: int = connection.get_server_pid()
-
-    @property
-    def connection(self) -> Any:
-        return self._connection()
-
-    @property
-    def number(self) -> int:
-        return self._number
+        super().__init__(connection, connection.get_server_pid())
 
     def endpoint(self) -> Endpoint:
         connection = self.connection

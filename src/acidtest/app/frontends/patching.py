@@ -3,12 +3,22 @@
 from collections.abc import Callable
 from contextlib import ExitStack
 from typing import Any, Generic, TypeVar
-from weakref import WeakKeyDictionary
+from weakref import WeakKeyDictionary, ref
 
 from acidtest.app.gate import Link
+from acidtest.model import TransactionState
 
 Wrapper = Callable[..., Any]
 Own = TypeVar("Own", bound=Link)
+
+
+LIBPQ_STATES = {
+    0: TransactionState.NONE,
+    1: TransactionState.NONE,
+    2: TransactionState.OPEN,
+    3: TransactionState.FAILED,
+}
+"""Where a transaction stands, by libpq's number for it."""
 
 
 class Patches:
@@ -35,6 +45,23 @@ class Patches:
     def take_back(self) -> None:
         """Put everything back."""
         self._undo.close()
+
+
+class DriverLink(Link):
+    """The link of a driver's connection, which it does not keep alive."""
+
+    def __init__(self, connection: Any, number: int) -> None:
+        super().__init__()
+        self._connection = ref(connection)
+        self._number = number
+
+    @property
+    def connection(self) -> Any:
+        return self._connection()
+
+    @property
+    def number(self) -> int:
+        return self._number
 
 
 class Links(Generic[Own]):

@@ -3,37 +3,20 @@
 from functools import lru_cache
 from importlib import import_module
 from typing import Any
-from weakref import ref
 
-from acidtest.app.frontends.patching import Links, Patches
-from acidtest.app.gate import Link, LinkError, Request, passing, rows_of
+from acidtest.app.frontends.patching import LIBPQ_STATES, DriverLink, Links, Patches
+from acidtest.app.gate import LinkError, Request, passing, rows_of
 from acidtest.model import Affected, ErrorKind, Failed, Outcome, TransactionState, Undone
 from acidtest.servers.base import Endpoint
 
 MODULE = "psycopg2"
-_STATES = {
-    0: TransactionState.NONE,
-    1: TransactionState.NONE,
-    2: TransactionState.OPEN,
-    3: TransactionState.FAILED,
-}
 
 
-class Psycopg2Link(Link):
+class Psycopg2Link(DriverLink):
     """A `psycopg2` connection."""
 
     def __init__(self, connection: Any) -> None:
-        super().__init__()
-        self._connection = ref(connection)
-        self._number: int = connection.get_backend_pid()
-
-    @property
-    def connection(self) -> Any:
-        return self._connection()
-
-    @property
-    def number(self) -> int:
-        return self._number
+        super().__init__(connection, connection.get_backend_pid())
 
     def endpoint(self) -> Endpoint:
         info = self.connection.info
@@ -52,7 +35,7 @@ class Psycopg2Link(Link):
         connection = self.connection
         if connection is None or connection.closed:
             return TransactionState.NONE
-        return _STATES.get(connection.get_transaction_status(), TransactionState.NONE)
+        return LIBPQ_STATES.get(connection.get_transaction_status(), TransactionState.NONE)
 
     def ask(self, sql: str) -> str:
         connection = self.connection

@@ -6,40 +6,22 @@ no lock, so it needs no turn of its own; the state of the connection tells that 
 
 from importlib import import_module
 from typing import Any
-from weakref import ref
 
-from acidtest.app.frontends.patching import Links, Patches
-from acidtest.app.gate import Link, LinkError, Request, current, passing, passing_async, rows_of
+from acidtest.app.frontends.patching import LIBPQ_STATES, DriverLink, Links, Patches
+from acidtest.app.gate import LinkError, Request, current, passing, passing_async, rows_of
 from acidtest.model import Affected, ErrorKind, Failed, Outcome, TransactionState, Undone
 from acidtest.servers.base import Endpoint
 
 MODULE = "psycopg"
-
-_STATES = {
-    0: TransactionState.NONE,
-    1: TransactionState.NONE,
-    2: TransactionState.OPEN,
-    3: TransactionState.FAILED,
-}
 
 
 _GOOD = (1, 2)  # COMMAND_OK, TUPLES_OK
 _SQLSTATE = ord("C")
 
 
-class _Psycopg(Link):
+class _Psycopg(DriverLink):
     def __init__(self, connection: Any) -> None:
-        super().__init__()
-        self._connection = ref(connection)
-        self._number: int = connection.info.backend_pid
-
-    @property
-    def connection(self) -> Any:
-        return self._connection()
-
-    @property
-    def number(self) -> int:
-        return self._number
+        super().__init__(connection, connection.info.backend_pid)
 
     def endpoint(self) -> Endpoint:
         info = self.connection.info
@@ -58,7 +40,7 @@ class _Psycopg(Link):
         connection = self.connection
         if connection is None or connection.closed:
             return TransactionState.NONE
-        return _STATES.get(int(connection.pgconn.transaction_status), TransactionState.NONE)
+        return LIBPQ_STATES.get(int(connection.pgconn.transaction_status), TransactionState.NONE)
 
     def ask(self, sql: str) -> str:
         result = self.connection.pgconn.exec_(sql.encode())  # waits for no lock, so a task may do it too
@@ -234,7 +216,7 @@ def _patch_async(patches: Patches, psycopg: Any, transaction: Any, links: Links[
     patches.replace(transaction.AsyncTransaction, "__aexit__", block("exit"))
 
 
-def _block_text(block: Any, word: str, args: tuple[Any, ...], link: Link) -> str | None:
+def _block_text(block: Any, word: str, args: tuple[Any, ...], link: DriverLink) -> str | None:
     """What entering or leaving a `with connection.transaction()` sends; None if it is nothing to wait for."""
     if word == "enter" and link.held_open:
         return None  # its savepoint stands for a BEGIN, which has no turn

@@ -3,10 +3,9 @@ it."""
 
 from importlib import import_module
 from typing import Any
-from weakref import ref
 
-from acidtest.app.frontends.patching import Links, Patches
-from acidtest.app.gate import Link, LinkError, Request, passing, rows_of
+from acidtest.app.frontends.patching import DriverLink, Links, Patches
+from acidtest.app.gate import LinkError, Request, passing, rows_of
 from acidtest.model import Affected, ErrorKind, Failed, Outcome, TransactionState, Undone
 from acidtest.servers.base import Endpoint
 from acidtest.sql import StatementKind, kind_of
@@ -16,7 +15,7 @@ _IN_TRANSACTION = 1  # SERVER_STATUS_IN_TRANS
 _ENDS = (StatementKind.COMMIT, StatementKind.ROLLBACK)
 
 
-class PyMySQLLink(Link):
+class PyMySQLLink(DriverLink):
     """A `pymysql.connections.Connection`."""
 
     query: Any = None
@@ -24,19 +23,9 @@ class PyMySQLLink(Link):
     send_autocommit: Any = None
 
     def __init__(self, connection: Any) -> None:
-        super().__init__()
-        self._connection = ref(connection)
-        self._number: int = connection.thread_id()
+        super().__init__(connection, connection.thread_id())
         self.has_read = False
         """Whether a query has begun a transaction: PyMySQL does not keep the status that comes with rows."""
-
-    @property
-    def connection(self) -> Any:
-        return self._connection()
-
-    @property
-    def number(self) -> int:
-        return self._number
 
     def endpoint(self) -> Endpoint:
         connection = self.connection
